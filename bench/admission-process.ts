@@ -39,5 +39,5 @@ const server = await startAdmissionServer({
   requestTimeout,
 });
 process.stdout.write(`${JSON.stringify({ port: server.port, ca: certificate.cert })}\n`);
-// Whoever started this process has gone.
+// The process that started this one has gone.
 process.stdin.on('end', () => process.exit()).resume();

@@ -26,5 +26,5 @@ server.listen({ port: 0, host: '127.0.0.1' });
 await once(server, 'listening');
 const { port } = server.address() as AddressInfo;
 process.stdout.write(`${JSON.stringify({ port, ca: cert })}\n`);
-// Whoever started this process has gone.
+// The process that started this one has gone.
 process.stdin.on('end', () => process.exit()).resume();

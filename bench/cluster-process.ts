@@ -30,5 +30,5 @@ process.on('message', (message: CommandMessage) => {
     },
   );
 });
-// Whoever started this process has gone.
+// The process that started this one has gone.
 process.on('disconnect', () => process.exit());

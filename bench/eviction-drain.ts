@@ -51,7 +51,7 @@ export async function measureDrain(size: Size): Promise<Findings> {
   const load = loadSince(before);
   return {
     bench: 'evictions: drain',
-    setting: `a zone of 3 × ${podsPerSet} pods, ${inFlight} evictions in flight at the API server, which asks the webhook over TLS; maxUnavailable ${maxUnavailable}, restarts of ${restart} ms; whoever is denied asks again at once; ${load}`,
+    setting: `a zone of 3 × ${podsPerSet} pods, ${inFlight} evictions in flight at the API server, which asks the webhook over TLS; maxUnavailable ${maxUnavailable}, restarts of ${restart} ms; who is denied asks again at once; ${load}`,
     figures: figuresOf(pairs, setting, size),
   };
 }

@@ -14,7 +14,7 @@ export class EvictionWatch {
   readonly #reserved = new Set<string>();
   /** Names of pods that have a reservation now, by ledger. */
   readonly #held = new Map<string, ReadonlySet<string>>();
-  /** Told of each pod that is up. */
+  /** Called with each pod that is up. */
   readonly #waiting = new Map<string, (uid: string) => void>();
   /** Writes since the last that gave something away: in all, and those that took out what has ended. */
   #since = { tried: 0, releases: 0 };

@@ -12,7 +12,7 @@ const nodes = 3;
 
 /**
  * Stores `set` with its revision and all its pods, running and ready, as the StatefulSet controller and the kubelet
- * would have left them: whoever starts these later finds nothing to do. Every object goes through the API.
+ * would have left them: those that start these later find nothing to do. Every object goes through the API.
  */
 export async function fillSet(
   client: Client,

@@ -42,7 +42,7 @@ const settings: Readonly<Record<Size, Setting>> = {
   },
 };
 
-/** What a group that rolls one pod at a time may ask beside the deletes (issue 12). */
+/** What a group that rolls one pod at a time may ask beside the deletes. */
 const asksOnce = 15;
 const asksEach10s = 3;
 

@@ -16,7 +16,7 @@ import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Bundle, bundleInto } from './build.ts';
 
-/** Bytes without source maps: of the program with what traces (issue 15), and of what only an alarm of CloudWatch, Slack, or the command bedrock loads. */
+/** Bytes without source maps: of the program with what traces, and of what only an alarm of CloudWatch, Slack, or the command bedrock loads. */
 const most = {
   program: 3_300_000,
   awsSdk: 750_000,

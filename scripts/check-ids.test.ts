@@ -72,6 +72,13 @@ describe('checkIds()', () => {
         'src/a.ts:1: there is no document gone.md in the tree',
       ],
     },
+    'what is named by its number in a tracker': {
+      files: { 'src/a.test.ts': "// As issue 5 asks.\ntest('goes on (#14)', () => {});" },
+      want: [
+        'src/a.test.ts:1: issue 5 is in no list of the tree; say it in words',
+        'src/a.test.ts:2: #14 is in no list of the tree; say it in words',
+      ],
+    },
     'a document in a folder that has no such page': {
       files: { 'docs/a.md': 'See spec/promises.md and ../rules/promises.md.' },
       want: ['docs/a.md:1: there is no document spec/promises.md in the tree'],
@@ -111,6 +118,8 @@ describe('checkIds()', () => {
     'names of objects': "const name = 'ingester-zone-a-1';",
     'a section of a standard': '// As RFC 9112 §3.2.2 and RFC 9110, § 5.3 say.',
     'a document of somebody else': '// https://example.com/blob/spec/api.md',
+    'an issue of somebody else':
+      '// https://example.com/issues/5 and https://example.com/a#5 say why.',
     'documents of the tree': '// docs/rules/promises.md, promises.md, /docs/rules/promises.md',
   };
   for (const [what, source] of Object.entries(harmless)) {

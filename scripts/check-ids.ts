@@ -1,7 +1,7 @@
 /**
  * Checks that every rule id which the tree names is explained in docs/rules, that no page explains what nobody
- * names, that users are told nothing by id, and that documents and their sections are named only where the tree
- * has them. `### D-49 One moment` explains D-49.
+ * names, that users are told nothing by id, that documents and their sections are named only where the tree has them,
+ * and that nothing is named by its number in a tracker. `### D-49 One moment` explains D-49.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,6 +31,8 @@ const heading = /^### (\S+)/gm;
 const longId = /(?<![\w/.#$-])([A-Z][A-Z0-9]{0,7})-(?:[A-Z]?\d{1,3}[a-z]?)(?![\w-])/g;
 const shortId = /(?<![\w/.#$'"`-])[A-Z]\d{1,3}[a-z]?(?![\w'"`-])/g;
 const section = /(?<!\bRFC \d{4},? )§ ?\S*/g;
+/** A number in a list of work, of which the tree has none. */
+const ticket = /\b[Ii]ssues? \d+|(?<=[\s(])#\d{1,4}(?=[\s),.:;]|$)/g;
 const url = /https?:\/\/[^\s)'"`]+/g;
 const document = /[\w./-]*[\w-]\.md(?!\w)/g;
 
@@ -142,10 +144,13 @@ function documentFindings(
     ({ 0: what, index }) => `${at(index)}: ${what} is a section of no document in the tree`,
   );
   const blanked = text.replaceAll(url, (address) => ' '.repeat(address.length));
+  const tickets = [...blanked.matchAll(ticket)].map(
+    ({ 0: what, index }) => `${at(index)}: ${what} is in no list of the tree; say it in words`,
+  );
   const documents = [...blanked.matchAll(document)]
     .filter(({ 0: name }) => !isInTree(name, files))
     .map(({ 0: name, index }) => `${at(index)}: there is no document ${name} in the tree`);
-  return [...sections, ...documents];
+  return [...sections, ...tickets, ...documents];
 }
 
 function isInTree(name: string, files: ReadonlyMap<string, string>): boolean {
@@ -161,7 +166,8 @@ function lineAt(text: string, index: number): number {
 export function readTexts(root: string): ReadonlyMap<string, string> {
   const paths = globSync(
     [
-      '{src,test,scripts,bench,docs,deploy,examples,build}/**/*.{ts,md,yaml,yml,sh,patch,go,tpl,json,libsonnet,jsonnet}',
+      '{src,test,scripts,bench,docs,deploy,examples}/**/*.{ts,md,yaml,yml,sh,patch,go,tpl,json,libsonnet,jsonnet,txt}',
+      'deploy/**/Dockerfile',
       '*.md',
     ],
     { cwd: root, exclude: ['**/node_modules/**', 'scripts/check-ids.test.ts'] },

@@ -29,7 +29,7 @@ test('every direct dependency has a line in ADR 1', () => {
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lockfile;
 const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
 
-test('a production install holds nothing that only a kubeconfig needs (#14)', () => {
+test('a production install holds nothing that only a kubeconfig needs', () => {
   const production = locked.filter(([, { dev }]) => dev !== true).map(([path]) => path);
   assert.deepEqual(
     production.filter((path) => path.includes('@kubernetes/')),
@@ -39,7 +39,7 @@ test('a production install holds nothing that only a kubeconfig needs (#14)', ()
   assert.ok(production.length <= 80, `${production.length} packages`);
 });
 
-test('no package runs a script while it is installed (#14)', () => {
+test('no package runs a script while it is installed', () => {
   const having = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true);
   // esbuild's looks whether its program for the platform is there, and fetches it otherwise; ours comes by the lockfile.
   assert.deepEqual(

@@ -370,7 +370,7 @@ describe('deployFiles()', () => {
     assert.doesNotMatch(all, /configmaps/);
   });
 
-  test('permits with webhooks to write objects by their names, all of which are shipped empty (#14)', () => {
+  test('permits with webhooks to write objects by their names, all of which are shipped empty', () => {
     const named = ['webhook-role.yaml', 'webhook-certificate-role.yaml'].flatMap((file) =>
       rulesIn(file).filter(({ resourceNames = [] }) => resourceNames.length > 0),
     );
@@ -405,7 +405,7 @@ describe('deployFiles()', () => {
     ]);
   });
 
-  test('permits without budgets to create nothing but Events and the Lease, and nothing on Deployments (#14)', () => {
+  test('permits without budgets to create nothing but Events and the Lease, and nothing on Deployments', () => {
     const all = Object.keys(files).filter(
       (file) => file.endsWith('role.yaml') && file !== 'budget-role.yaml',
     );
@@ -419,7 +419,7 @@ describe('deployFiles()', () => {
     assert.ok(!resources.has('deployments') && !resources.has('replicasets'));
   });
 
-  test('permits to patch the shipped webhook configurations, and no others of the cluster (#14)', () => {
+  test('permits to patch the shipped webhook configurations, and no others of the cluster', () => {
     const patching = rulesIn('webhook-certificate-cluster-role.yaml').filter(({ verbs }) =>
       verbs.includes('patch'),
     );
@@ -476,7 +476,7 @@ describe('deployFiles()', () => {
       assert.equal(periodSeconds * failureThreshold, 60);
     });
 
-    test(`bounds the heap in ${file} well below the memory of the container (#14)`, () => {
+    test(`bounds the heap in ${file} well below the memory of the container`, () => {
       const { spec } = parse(files[file] ?? '') as Deployment;
       const [container] = spec.template.spec.containers;
       const options = container?.env.find(({ name }) => name === 'NODE_OPTIONS')?.value ?? '';

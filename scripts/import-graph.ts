@@ -111,7 +111,7 @@ function impureUse(tokens: readonly Token[], index: number, text: string): strin
   if (isAt(tokens, index - 1, 'new'))
     return makesFromValue(tokens, index) ? undefined : `new ${text}()`;
   const member = memberAt(tokens, index + 1);
-  // Called, passed on or taken apart: whoever gets it may reach the impure member.
+  // Called, passed on or taken apart: its receiver may reach the impure member.
   if (member === undefined) return text;
   return members.includes(member) ? `${text}.${member}` : undefined;
 }

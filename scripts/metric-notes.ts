@@ -129,7 +129,7 @@ export const processMetrics: readonly {
   },
 ];
 
-/** Names that programs of every kind have, whoever wrote them. */
+/** Names that programs of every kind have, no matter who wrote them. */
 export const standardMetrics: ReadonlySet<string> = new Set([
   'leader_election_master_status',
   'process_cpu_seconds_total',

@@ -27,7 +27,7 @@ export interface CheckOptions {
   readonly names: readonly string[];
   /** How many run at once. */
   readonly atOnce: number;
-  /** Told of each check as it ends. */
+  /** Called with each check as it ends. */
   readonly report: (result: CheckResult) => void;
 }
 

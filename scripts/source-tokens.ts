@@ -1,6 +1,6 @@
 /**
  * TypeScript or JavaScript source cut into tokens, without comments: enough to find imports, calls and the
- * use of globals. TypeScript 7 has no stable API to ask. It does not parse: whoever reads the tokens looks
+ * use of globals. TypeScript 7 has no stable API to ask. It does not parse: the reader of tokens looks
  * at neighbours only.
  */
 

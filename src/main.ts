@@ -19,7 +19,7 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<num
     (await import('#command/zone-aware-controllers.ts')).zoneAwareControllersCommand(args),
 };
 
-/** The commands by their first argument; flags alone start the operator, as the peers' Deployments do. */
+/** Runs the commands by their first argument; flags alone start the operator, as the peers' Deployments do. */
 async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
   if (name === undefined || name.startsWith('-')) return runCommand(args);

@@ -47,7 +47,7 @@ export function startAdmission(
   if (admission === undefined) return { ready: Promise.resolve(), run: aborted(signal) };
   const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
   const run = serve({ ...settings, admission, newClient, onReady: resolve }, signal);
-  // Whoever awaits `run` gets the failure; nobody may wait for what has ended.
+  // The failure reaches those that await `run`; nobody may wait for what has ended.
   run.then(resolve, reject);
   ready.catch(() => undefined);
   return { ready, run };

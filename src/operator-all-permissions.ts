@@ -14,13 +14,13 @@ export interface AllPermissions {
   readonly own: readonly Permission[];
   /** In a ClusterRole: the webhooks carry the CA that the others carry. */
   readonly cluster: readonly Permission[];
-  /** Of StatefulsetRollouts, in the namespace of the operator. */
+  /** What StatefulsetRollouts take, in the namespace of the operator. */
   readonly carriers: readonly Permission[];
-  /** Of zone-aware controllers, which few need. */
+  /** What zone-aware controllers take, which few need. */
   readonly zones: Readonly<Record<'own' | 'cluster', readonly Permission[]>>;
 }
 
-/** All that the shipped set-up takes for an operator in `namespace`. */
+/** Returns all that the shipped set-up takes for an operator in `namespace`. */
 export function allPermissions(namespace: string): AllPermissions {
   const configurations = sharedPhasedNames(namespace);
   const certificate = certificatePermissions({ secret: usualNames.secret, configurations });

@@ -28,11 +28,11 @@ export interface BudgetSettings {
 /** The disruption budgets of one run of the operator. */
 export interface RunningBudgets {
   readonly authority: DisruptionBudgets;
-  /** The budgets as the capability `name` of this process asks them before it takes pods. */
+  /** Returns the budgets as the capability `name` of this process asks them before it takes pods. */
   of(name: string): GroupBudgets;
-  /** The Role does not permit to list budgets: they are no part of the view (D-51). */
+  /** Notes that the Role does not permit to list budgets: they are no part of the view (D-51). */
   deny(): void;
-  /** Whether any is in view. */
+  /** Reports whether any is in view. */
   hasAny(): boolean;
   /** Calls `wake` when what is known of budgets has changed. */
   onChange(wake: () => void): void;

@@ -74,7 +74,7 @@ interface Settings {
 /** How long the start waits to learn of what may not be readable at all, such as budgets (KW-20). */
 const optionalPatience = seconds(2);
 
-/** The caches that all capabilities share; {@link runCaches} fills them. */
+/** Returns the caches that all capabilities share; {@link runCaches} fills them. */
 export function createCaches(client: Client, settings: Settings): Caches {
   const { config, clock, log, metrics, askAgain } = settings;
   const { hasZones = false, hasNativeBudgets = false } = settings;

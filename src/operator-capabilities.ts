@@ -51,7 +51,7 @@ export function showCapabilities({ config, metrics }: Pick<Settings, 'config' | 
   show('zone-aware-pod-disruption-budgets', true, 'AlwaysOn');
 }
 
-/** What works on groups. Scaling plans first; a pass that scaled does not roll (D-18). */
+/** Returns what works on groups. Scaling plans first; a pass that scaled does not roll (D-18). */
 export function capabilitiesOf(
   { config, clock, log, podHttp }: Settings,
   parts: GroupParts,
@@ -90,7 +90,7 @@ export function capabilitiesOf(
   return [scaling, rollout];
 }
 
-/** The resources that sets mirror. @param signal ends their watches */
+/** Returns the resources that sets mirror. @param signal ends their watches */
 export function referencesOf(
   { config, clock, log, metrics }: Settings,
   parts: Pick<GroupParts, 'client' | 'statefulSets' | 'queue'>,
@@ -116,12 +116,12 @@ function wake(queue: WorkQueue, set: StatefulSetView): void {
   if (key !== undefined) queue.add(key);
 }
 
-/** A read that failed keeps pods waiting to be told that they stay: it does not wait for a long interval. */
+/** Returns when a read that failed is repeated: pods wait to hear that they stay, so it is not after a long interval. */
 function retryInterval(config: Config): Millis {
   return millis(Math.min(pollInterval(config), seconds(5)));
 }
 
-/** How often what cannot be watched is read; also where the periodic look at groups is switched off. */
+/** Returns how often what cannot be watched is read; also where the periodic look at groups is switched off. */
 function pollInterval({ reconcile }: Config): Millis {
   return reconcile.resync ?? seconds(5);
 }

@@ -24,7 +24,7 @@ interface Settings {
   readonly tracing?: Tracing;
 }
 
-/** A client whose requests are counted, checked and, unless `isLimited` is false, limited as the flags say. */
+/** Returns a client whose requests are counted, checked and, unless `isLimited` is false, limited as the flags say. */
 export function decoratedClient(options: Settings, isLimited = true): Client {
   const { config, clock, log, metrics, transport, tracing } = options;
   const { namespace, clientTimeout } = config.kubernetes;

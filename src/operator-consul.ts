@@ -41,7 +41,10 @@ export function openConsul(
   return { consul, ownToken: () => ownToken(token) };
 }
 
-/** Read for each new connection, so that renewed files take effect; one that cannot be read any more leaves it at the last ones. */
+/**
+ * Reads the files for each new connection, so that renewed files take effect; one that cannot be read any more leaves it at
+ * the last ones.
+ */
 function consulTls({ authorities, identity }: ConsulConfig): () => TlsSettings {
   if (authorities === undefined && identity === undefined) return tlsOf({});
   const read = (): TlsSettings => ({

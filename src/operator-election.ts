@@ -24,7 +24,11 @@ export interface ElectionSettings {
   readonly offBy?: string;
 }
 
-/** Who of several replicas reconciles. @param client one without a rate limiter: behind a queue the Lease would be lost */
+/**
+ * Returns who of several replicas reconciles.
+ *
+ * @param client one without a rate limiter: behind a queue the Lease would be lost
+ */
 export function electionOf(settings: ElectionSettings, client: Client): LeaderElection {
   const { config, clock, log, metrics, identity } = settings;
   const { leaderElection, kubernetes, rollout } = config;

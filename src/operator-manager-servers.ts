@@ -32,7 +32,7 @@ export interface ManagerServerOptions {
   readonly isReady: () => boolean;
 }
 
-/** Of a certificate that is made anew at each start, and that nobody verifies. */
+/** The life of a certificate that is made anew at each start, and that nobody verifies. */
 const tenYears = minutes(10 * 365 * 24 * 60);
 
 /** Nobody says here which cluster a request is for. */
@@ -124,7 +124,7 @@ function plainOptions(
 
 /** Webhooks that are served. */
 export interface ServedWebhooks {
-  /** Of reviews. */
+  /** The port of reviews. */
   readonly port: number;
   /** Resolves once the API server can be expected to trust the certificate, which takes {@link run}. */
   readonly ready: Promise<void>;
@@ -132,7 +132,7 @@ export interface ServedWebhooks {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** @throws {Error} one sentence, when the certificate or the port cannot be used */
+/** Opens the webhooks. @throws {Error} one sentence, when the certificate or the port cannot be used */
 export async function openWebhooks(
   config: Config,
   options: ManagerServerOptions & {

@@ -34,7 +34,7 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
-/** What of `rules` is not granted; one request after the other, as nothing waits for it. */
+/** Returns what of `rules` is not granted; one request after the other, as nothing waits for it. */
 async function deniedOf(rules: readonly RoleRule[], asking: Asking): Promise<readonly RoleRule[]> {
   const denied: RoleRule[] = [];
   for (const rule of rules) {
@@ -45,7 +45,7 @@ async function deniedOf(rules: readonly RoleRule[], asking: Asking): Promise<rea
   return denied;
 }
 
-/** Whether `rule` is lacking for `verb`: nobody is told to grant what cannot be found out. */
+/** Reports whether `rule` is lacking for `verb`: nobody is asked to grant what cannot be found out. */
 async function isDenied(
   { apiGroups: [group = ''], resources: [path = ''], resourceNames }: RoleRule,
   verb: string,

@@ -48,7 +48,7 @@ describe('roleRules()', () => {
     ]);
   });
 
-  test('asks for the certificate less than the Roles of an existing installation grant (#14)', () => {
+  test('asks for the certificate less than the Roles of an existing installation grant', () => {
     const { certificate, cluster } = webhookPermissions('cells');
     assert.deepEqual(roleRules(certificate), [
       {
@@ -75,7 +75,7 @@ describe('roleRules()', () => {
     ]);
   });
 
-  test('asks for the webhooks what the shipped configurations have reviewed (#14)', () => {
+  test('asks for the webhooks what the shipped configurations have reviewed', () => {
     assert.deepEqual(roleRules(webhookPermissions('cells').webhooks), [
       { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['get', 'list'] },
       { apiGroups: [''], resources: ['pods'], verbs: ['list'] },

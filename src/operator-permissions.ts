@@ -33,7 +33,7 @@ export interface WebhookPermissions {
   readonly cluster: readonly Permission[];
 }
 
-/** All that the shipped set-up with webhooks takes for an operator in `namespace`. */
+/** Returns all that the shipped set-up with webhooks takes for an operator in `namespace`. */
 export function webhookPermissions(namespace: string): WebhookPermissions {
   const { secret, zoneTracker } = usualNames;
   const configurations = webhookConfigurationNames(namespace);
@@ -52,7 +52,7 @@ export interface Governed {
   readonly hasBudgets: boolean;
 }
 
-/** All that an operator with the flags of `config` takes; what is for the cluster says so itself. */
+/** Returns all that an operator with the flags of `config` takes; what is for the cluster says so itself. */
 export function permissionsOf(config: Config, { hasBudgets }: Governed): readonly Permission[] {
   const { leaderElection, zoneTracker } = config;
   return [
@@ -87,7 +87,7 @@ export interface RoleRule {
   readonly verbs: readonly string[];
 }
 
-/** `permissions` as the rules of a Role: one a resource, verbs sorted, in order of first mention. */
+/** Returns `permissions` as the rules of a Role: one a resource, verbs sorted, in order of first mention. */
 export function roleRules(permissions: readonly Permission[] = operatorPermissions): RoleRule[] {
   const rules = new Map<string, { readonly about: Permission; readonly verbs: Set<string> }>();
   for (const permission of permissions) {

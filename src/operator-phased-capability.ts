@@ -15,7 +15,7 @@ const longestBackoff = seconds(30);
 /** Its name to people, and to budgets. */
 const name = 'phased-rollouts';
 
-/** Reconciles PhasedRollouts beside groups. @param prometheus whoever made it ends it */
+/** Reconciles PhasedRollouts beside groups. @param prometheus its maker ends it */
 export function phasedCapability(prometheus: Prometheus): ResourceCapability {
   return {
     name,
@@ -43,7 +43,7 @@ async function reconcile(
       queue.add(`${each.namespace}/${each.name}`);
     }
   });
-  // Also while nothing is known of PhasedRollouts: the partitions stand, whoever lowered them.
+  // Also while nothing is known of PhasedRollouts: the partitions stand, no matter who lowered them.
   budgets.follow(ports.letGo);
   await Promise.race([caches.rollouts.synced.catch(() => undefined), aborted(signal)]);
   if (signal.aborted) return { isSettled: true };

@@ -29,7 +29,7 @@ export interface PhasedPortSettings {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Asks Prometheus; whoever made it ends it. */
+  /** Asks Prometheus; its maker ends it. */
   readonly prometheus: Prometheus;
 }
 
@@ -43,7 +43,7 @@ export interface PhasedParts {
   };
   readonly events: EventRecorder;
   readonly queue: WorkQueue;
-  /** Deletions of ours that the cache may not show yet, whoever sends them. */
+  /** Deletions of ours that the cache may not show yet, no matter who sends them. */
   readonly open: OpenDisruptions;
 }
 

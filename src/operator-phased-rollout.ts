@@ -33,7 +33,7 @@ export interface PhasedRolloutOptions {
   readonly transport: Transport;
   /** Names this process; new at every start. */
   readonly identity: string;
-  /** Asks Prometheus; whoever made it ends it. */
+  /** Asks Prometheus; its maker ends it. */
   readonly prometheus: Prometheus;
   /** What each term does. @default it reconciles PhasedRollouts */
   readonly reconcile?: ReconcileTerm;
@@ -74,7 +74,7 @@ export async function runPhasedRollout(
   }
 }
 
-/** Never silently: who reads a manifest takes each flag for what it says. */
+/** Tells which flags have no effect: who reads a manifest takes each for what it says. */
 function tellWithoutEffect({ withoutEffect, webhooks }: PhasedRolloutConfig, log: Logger): void {
   for (const { flag, why } of withoutEffect) log.warn('a flag has no effect here', { flag, why });
   if (webhooks === undefined) {

@@ -26,7 +26,7 @@ export interface ResourceCapability {
   readonly webhooks: readonly Webhook[];
   /** Whether it asks PodDisruptionBudgets of Kubernetes, which are watched only then. @default false */
   readonly hasNativeBudgets?: boolean;
-  /** What it cannot run without, that of what it reconciles first. */
+  /** Returns what it cannot run without, that of what it reconciles first. */
   needs(caches: Caches): readonly Need[];
   /**
    * Reconciles for one term, until `signal` aborts; begins when the cache of its resources is filled. What it may have under
@@ -52,17 +52,17 @@ export interface ResourceTerm {
   readonly events: EventRecorder;
   readonly owners: OwnersOfSets;
   readonly budgets: RunningBudgets;
-  /** Deletions of ours that the cache may not show yet, whoever sends them. */
+  /** Deletions of ours that the cache may not show yet, no matter who sends them. */
   readonly open: OpenDisruptions;
-  /** A wait for one capability: what was in motion is remembered by its keys. */
+  /** Returns a wait for one capability: what was in motion is remembered by its keys. */
   newPredecessorWait(): PredecessorWait;
-  /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
+  /** Reports whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
   leads(): boolean;
   /** The term of the Lease; absent where there is none. */
   readonly term?: string;
 }
 
-/** All by which sets may be named, as far as this process sees it (D-63): one line a kind. */
+/** Returns all by which sets may be named, as far as this process sees it (D-63): one line a kind. */
 export function ownersOf({ rollouts, updates, statefulsetRollouts }: Caches): OwnersOfSets {
   return new OwnersOfSets([
     groupOwners,

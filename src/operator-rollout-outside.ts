@@ -11,13 +11,13 @@ import { CallbackCalls } from '#statefulset-rollout/callback-calls.ts';
 import { type SlackReportPorts, SlackReports } from '#statefulset-rollout/slack-reports.ts';
 import type { RolloutMetrics } from '#telemetry/rollout-metrics.ts';
 
-/** Whom StatefulsetRollouts talk to besides the API server; whoever made it ends it. */
+/** Whom StatefulsetRollouts talk to besides the API server; its maker ends it. */
 export interface RolloutOutside {
   /** Name of the cluster; may be empty. */
   readonly cluster: string;
   readonly callback: Pick<CallbackPorts, 'sender' | 'signingKey' | 'mostAttempts' | 'random'>;
   readonly slack: {
-    /** Returns what calls Slack by tokens of `token`; whoever asked for it closes it. */
+    /** Returns what calls Slack by tokens of `token`; its caller closes it. */
     open(token: TokenSource): Pick<SlackClient, 'send' | 'close'>;
     /** The token of the operator; undefined: only what names one of its own is told. */
     readonly ownToken: (() => Promise<string>) | undefined;
@@ -59,7 +59,7 @@ export function reportsOf(
   return new SlackReports({ ...term, wake, cluster, slack: opened });
 }
 
-/** Tokens by the names of accounts: that of the operator has none, others are `<namespace>/<Secret>/<key>`. */
+/** Returns tokens by the names of accounts: that of the operator has none, others are `<namespace>/<Secret>/<key>`. */
 function tokensOf(
   ownToken: RolloutOutside['slack']['ownToken'],
   { client, clock }: Pick<OutsideTerm, 'client' | 'clock'>,

@@ -83,14 +83,14 @@ async function reconcile(
     );
   } finally {
     await watches?.close();
-    // Whoever leads now shows them.
+    // The present leader shows them.
     rolloutMetrics.forgetAll();
     rolloutMetrics.watchQueue(undefined);
     rolloutMetrics.watchConsul(undefined);
   }
 }
 
-/** What else names their sets, or names them no longer, concerns them (D-63). */
+/** Wakes those whose sets something else names, or names no longer (D-63). */
 function wakeByOwners(
   owners: OwnersOfSets,
   rollouts: Pick<Informer<RolloutView>, 'lister'>,

@@ -42,7 +42,7 @@ export interface StatefulsetPortSettings {
   /** Whether the cluster's controllers can pin pods, whatever its version. */
   readonly isPinAssumed: boolean;
   readonly rolloutMetrics: RolloutMetrics;
-  /** How old a partial rollout may grow; 0: that is never told. */
+  /** How old a partial rollout may grow; 0: that is never reported. */
   readonly partialAging: Millis;
 }
 
@@ -61,7 +61,7 @@ export interface StatefulsetParts {
   readonly caches: StatefulsetCaches;
   readonly events: EventRecorder;
   readonly queue: WorkQueue;
-  /** Disruptions of ours that the cache may not show yet, whoever sends them. */
+  /** Disruptions of ours that the cache may not show yet, no matter who sends them. */
   readonly open: OpenDisruptions;
   readonly discovery: DiscoveryPort;
   /** Reads pods as the cache does. @default without their addresses */

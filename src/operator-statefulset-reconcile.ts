@@ -56,7 +56,7 @@ export interface StatefulsetRolloutSettings {
   readonly isPinAssumed?: boolean;
   /** @default no Consul is asked */
   readonly consul?: OperatorConsul | undefined;
-  /** How old a partial rollout may grow; 0: that is never told. @default a day */
+  /** How old a partial rollout may grow; 0: that is never reported. @default a day */
   readonly partialAging?: Millis;
 }
 
@@ -92,7 +92,7 @@ export async function reconcileStatefulsetRollouts(
   } finally {
     ending.abort();
     await Promise.allSettled([watching]);
-    // Whoever leads now shows them.
+    // The present leader shows them.
     settings.rolloutMetrics.forgetAll();
     settings.rolloutMetrics.watchQueue(undefined);
     settings.rolloutMetrics.watchConsul(undefined);
@@ -126,7 +126,7 @@ async function work(
   }
 }
 
-/** Events are written where the Role permits it (D-1). */
+/** Opens the record of Events, which are written where the Role permits it (D-1). */
 async function openEvents(
   { clock, log, metrics, identity, watchedNamespace: namespace = '' }: StatefulsetRolloutSettings,
   client: Client,

@@ -43,7 +43,7 @@ export interface TermSettings {
   readonly identity: string;
   /** Absent while nothing is traced. */
   readonly tracing?: Tracing;
-  /** Told the plan of every pass over a group. */
+  /** Called with the plan of every pass over a group. */
   readonly onPlan?: (key: string, plan: Plan) => void;
   /** What else is reconciled beside groups. @default nothing */
   readonly resources?: readonly ResourceCapability[];

@@ -40,7 +40,7 @@ export interface ZoneAwareOptions {
   readonly transport: Transport;
   /** Names this process; new at every start. */
   readonly identity: string;
-  /** Whoever made them ends them. */
+  /** Their maker ends them. */
   readonly alarms: Pick<Alarms, 'ask'>;
   readonly prometheus: Pick<Prometheus, 'read'>;
 }
@@ -89,7 +89,7 @@ export async function runZoneAwareControllers(
   }
 }
 
-/** Budgets are obeyed also by a process that only carries updates out; then another one serves them. */
+/** Returns the budgets, which are obeyed also by a process that only carries updates out; then another one serves them. */
 function budgetsOf(options: ZoneAwareOptions): RunningZoneBudgets {
   const { door, config, clock, log, zoneBudgetMetrics: metrics } = options;
   const isServed = door.webhooks !== undefined;

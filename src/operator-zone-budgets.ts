@@ -18,7 +18,7 @@ import { ZoneDisruptionBudgets } from '#zone-disruption-budget/zone-disruption-b
 /** What ZoneDisruptionBudgets of one process work with. */
 export interface ZoneBudgetSettings {
   readonly client: Client;
-  /** Of the webhook, so that nothing else can starve it. */
+  /** The client of the webhook alone, so that nothing else can starve it. */
   readonly reviewClient: Client;
   /** Where the ledgers are: the namespace of the operator (D-33). */
   readonly ledgerNamespace: string;
@@ -26,7 +26,7 @@ export interface ZoneBudgetSettings {
   readonly log: Logger;
   /** Counts an answer to an eviction (OPS-1). */
   count(status: 'allowed' | 'denied', reason: ZoneEvictionReason): void;
-  /** Told of each change of a budget, while this process watches. */
+  /** Called with each change of a budget, while this process watches. */
   readonly onBudget?: (change: Change<ZoneBudgetView>) => void;
   /** What it looks at. @default caches of its own, of all namespaces */
   readonly caches?: ZoneCaches;
@@ -38,18 +38,18 @@ export interface ZoneBudgetSettings {
 export interface ZoneBudgetTerm {
   readonly term: string;
   readonly predecessor: Pick<PredecessorWait, 'overAt' | 'ownOverAt'>;
-  /** Where what is wrong with budgets is told, besides the log. */
+  /** Where what is wrong with budgets is reported, besides the log. */
   readonly events: EventRecorder;
 }
 
 /** The ZoneDisruptionBudgets of one process, whether it leads or not. */
 export interface RunningZoneBudgets {
-  /** Answers evictions: for whoever serves webhooks. While nothing is seen yet it lets no pod go that serves. */
+  /** Answers evictions: for the server of webhooks. While nothing is seen yet it lets no pod go that serves. */
   readonly webhook: Webhook;
   readonly caches: Omit<ZoneCaches, 'run'>;
   /** Watches until `signal` aborts. @throws when the view cannot be trusted any more (D-6) */
   run(signal: AbortSignal): Promise<void>;
-  /** The budgets as the capability `name` of this process asks them before it takes pods (D-37). */
+  /** Returns the budgets as the capability `name` of this process asks them before it takes pods (D-37). */
   of(name: string): GroupBudgets;
   /** Calls `wake` when what is known of budgets has changed. */
   onChange(wake: () => void): void;
@@ -62,7 +62,7 @@ export interface RunningZoneBudgets {
   lead<T>(term: ZoneBudgetTerm, work: () => Promise<T>): Promise<T>;
 }
 
-/** Of reviews that read a pod, at once (D-30). */
+/** How many reviews read a pod at once (D-30). */
 const podReads = 100;
 /** Evictions that budgets judge at once: they only take room, as all that are allowed are stored together. */
 const judgements = 2_000;

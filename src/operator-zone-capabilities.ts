@@ -23,7 +23,7 @@ import { zoneBudgetPermissions } from '#zone-disruption-budget/permissions.ts';
 
 /** What zone-aware controllers are given where they run beside others. */
 export interface ZoneCapabilitySettings {
-  /** Whoever made them ends them. */
+  /** Their maker ends them. */
   readonly alarms: Pick<Alarms, 'ask'>;
   readonly prometheus: Pick<Prometheus, 'read'>;
   readonly updateMetrics: UpdateMetrics;
@@ -36,7 +36,7 @@ export interface ZoneCapabilityParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly client: Client;
-  /** Of the webhook, so that nothing else can starve it. */
+  /** The client of the webhook alone, so that nothing else can starve it. */
   readonly reviewClient: Client;
   readonly caches: Caches & { readonly zones: SharedZones };
   /** The budgets of the others. */
@@ -152,7 +152,7 @@ function withZoneBudgets(
   };
 }
 
-/** While it is being found out whether budgets may be listed, nothing is proven, and nothing asked. */
+/** Returns the budgets where they may be listed; while that is being found out, nothing is proven, and nothing asked. */
 function whereListed(budgets: GroupBudgets, sight: () => TypeSight): GroupBudgets {
   const listed = (): GroupBudgets => (sight() === 'denied' ? noBudgets : budgets);
   return {

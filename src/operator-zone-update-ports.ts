@@ -29,7 +29,7 @@ export interface ZoneUpdatePortSettings {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Whoever made them ends them. */
+  /** Their maker ends them. */
   readonly alarms: Pick<Alarms, 'ask'>;
   readonly prometheus: Pick<Prometheus, 'read'>;
 }

@@ -146,7 +146,7 @@ function portsOf(
   };
 }
 
-/** Budgets of both kinds: a pod goes where each of them lets it. */
+/** Returns the budgets of both kinds: a pod goes where each of them lets it. */
 function allBudgets(
   budgets: RunningBudgets,
   zoneBudgets: RunningZoneBudgets,

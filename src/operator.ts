@@ -97,7 +97,7 @@ interface Opened {
   readonly caches: Caches;
   readonly budgets: RunningBudgets;
   readonly resources: readonly ResourceCapability[];
-  /** What runs besides the caches, until `signal` aborts. */
+  /** Runs what there is besides the caches, until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 

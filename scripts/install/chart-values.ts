@@ -127,7 +127,7 @@ networkPolicy:
   apiServers: []
   # The nodes, whose kubelets probe.
   nodes: []
-  # Whoever scrapes.
+  # What scrapes.
   prometheus: []
 
 serviceMonitor:

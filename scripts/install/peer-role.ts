@@ -1,4 +1,4 @@
-/** The Roles of grafana/rollout-operator as it ships them: whoever may not change them runs this operator under them. */
+/** The Roles of grafana/rollout-operator as it ships them: those that may not change them run this operator under them. */
 import type { RoleRule } from '#operator-permissions.ts';
 
 /** Its Role, as far as this version's capabilities reach. */

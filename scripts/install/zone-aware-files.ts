@@ -76,7 +76,7 @@ function deployment(image: string): object {
     name: 'manager',
     image,
     command: ['/zone-aware-controllers'],
-    // From debug on, as it is by default, whoever posts reviews has two lines written for each.
+    // From debug on, as it is by default, each review that is posted has two lines written.
     args: ['--leader-elect', '--server-tls.self-signed-cert.enabled', '--zap-log-level=info'],
     env: [{ name: 'NODE_OPTIONS', value: `--max-old-space-size-percentage=${heapPercentage}` }],
     ports: [

@@ -19,7 +19,7 @@ export interface AdmissionListenerOptions {
   readonly log: Logger;
   readonly metrics: HttpServerMetrics;
   readonly clusterValidation: ClusterValidation;
-  /** By path. */
+  /** Keyed by path. */
   readonly handlers: ReadonlyMap<string, Handler>;
   /** Bytes of bodies that are held at once. @default {@link bodyRoom} */
   readonly bodyRoom?: number;
@@ -139,7 +139,7 @@ const refusals = {
   },
 } as const;
 
-/** Whoever sends too much is told so without reading the rest, and its connection ends. */
+/** Refuses a client that sends too much, without reading the rest, and ends its connection. */
 function refuse(outgoing: ServerResponse, kind: keyof typeof refusals): void {
   const { status, why } = refusals[kind];
   const body = `Request could not be read: ${why}\n`;

@@ -112,7 +112,7 @@ class TlsServer implements AdmissionServer {
     );
     // From then on it ends what is asked too slowly.
     this.#listener.once('listening', () => this.#server.emit('listening'));
-    // The write timeout: of silence, so that whoever reads slowly is cut, and whoever is answered late is not.
+    // The write timeout: of silence, so that a slow reader is cut, and a late answer is not.
     this.#server.setTimeout(requestTimeout);
   }
 

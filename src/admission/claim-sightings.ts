@@ -14,9 +14,9 @@ interface Allowance {
 
 /** Since when this process has seen the very texts of the claims. */
 export class ClaimSightings {
-  /** By key and {@link print}: somebody may write texts of 1 MB again and again. */
+  /** Keyed by the key of the claim and by {@link print}: somebody may write texts of 1 MB again and again. */
   readonly #seen = new Map<string, Map<string, Monotonic>>();
-  /** By key: the last claim that let a set shrink, unless it was taken back or another set has the group. */
+  /** The last claim that let a set shrink, unless it was taken back or another set has the group. */
   readonly #allowed = new Map<string, Allowance>();
 
   /** Takes note of all that stands in the ConfigMap, as an answer of `now` has it. */
@@ -40,7 +40,7 @@ export class ClaimSightings {
   }
 
   /**
-   * What stands under `key`; where nothing does, the claim that let a set shrink and was there less than 30 s ago.
+   * Returns what stands under `key`; where nothing does, the claim that let a set shrink and was there less than 30 s ago.
    * No replica removes such a claim, so somebody has deleted it, or the whole ConfigMap, and the set shrinks none the less.
    */
   standing(key: string, texts: ReadonlyMap<string, string>, now: Monotonic): string | undefined {
@@ -50,13 +50,13 @@ export class ClaimSightings {
     return this.watched(key, lost, now) < claimLife ? lost : undefined;
   }
 
-  /** How long `text` has been seen under `key`; 0 if never. */
+  /** Returns how long `text` has been seen under `key`; 0 if never. */
   watched(key: string, text: string | undefined, now: Monotonic): Millis {
     const since = text === undefined ? undefined : this.#seen.get(key)?.get(print(text));
     return millis(since === undefined ? 0 : now - since);
   }
 
-  /** The keys of `texts` whose claims have lapsed. */
+  /** Returns the keys of `texts` whose claims have lapsed. */
   lapsed(texts: ReadonlyMap<string, string>, now: Monotonic): readonly string[] {
     return [...texts]
       .filter(([key, text]) => this.watched(key, text, now) >= claimLife)
@@ -87,12 +87,15 @@ export class ClaimSightings {
   }
 }
 
-/** Stands for `text` where that is too long to be kept. */
+/** Returns what stands for `text` where that is too long to be kept. */
 function print(text: string): string {
   return hash('sha256', text, 'base64');
 }
 
-/** Whether a review that goes on is another one of the set that was allowed to shrink: its denial puts that claim back. */
+/**
+ * Reports whether a review that goes on is another one of the set that was allowed to shrink: its denial puts that claim
+ * back.
+ */
 function protects(underWay: Claim, { claim }: Allowance): boolean {
   const isTakenBack = underWay.replica === claim.replica && underWay.until === claim.until;
   return underWay.set === claim.set && !isTakenBack;

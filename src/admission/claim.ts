@@ -35,7 +35,7 @@ export interface ClaimedGroup {
 }
 
 /**
- * The key of a group in the ConfigMap: its name, which begins with a letter or digit as every label value does. What
+ * Returns the key of a group in the ConfigMap: its name, which begins with a letter or digit as every label value does. What
  * begins with an underscore is a set in no group, or stands in another namespace than `home`, the operator's.
  */
 export function claimKey({ namespace, group, set }: ClaimedGroup, home: string): string {
@@ -44,7 +44,7 @@ export function claimKey({ namespace, group, set }: ClaimedGroup, home: string):
   return namespace === home ? name : `_in.${namespace}.${name}`;
 }
 
-/** `claim` as it is stored. */
+/** Returns `claim` as it is stored. */
 export function formatClaim({ set, replica, until, generation, state }: Claim): string {
   return JSON.stringify({ set, replica, until, generation, state });
 }

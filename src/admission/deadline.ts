@@ -36,7 +36,7 @@ export function startDeadline(clock: Clock, begun: Monotonic, span: Millis): Run
   };
 }
 
-/** A deadline `reserve` before `deadline`, so that time is left to clean up. Release it when it is not needed. */
+/** Returns a deadline `reserve` before `deadline`, so that time is left to clean up. Release it when it is not needed. */
 export function earlierBy(
   reserve: Millis,
   deadline: Deadline,
@@ -48,7 +48,7 @@ export function earlierBy(
   return { signal, remaining: early.remaining, release: early.release };
 }
 
-/** Signal and timeout of a call under `deadline`. */
+/** Returns signal and timeout of a call under `deadline`. */
 export function callOf({ signal, remaining }: Deadline): {
   readonly signal: AbortSignal;
   readonly timeout: Millis;
@@ -67,7 +67,7 @@ export interface DeadlineBounds {
 }
 
 /**
- * How long a review may take (D-27): 90 % of the server's own timeout, half of the time that the API server says it
+ * Returns how long a review may take (D-27): 90 % of the server's own timeout, half of the time that the API server says it
  * waits, and what the webhook itself allows, whichever is shortest.
  */
 export function spanOf({ requestTimeout, patience, query }: DeadlineBounds): Millis {
@@ -77,7 +77,7 @@ export function spanOf({ requestTimeout, patience, query }: DeadlineBounds): Mil
   return millis(asked === undefined ? span : Math.min(span, asked / 2));
 }
 
-/** `?timeout=10s`, as the API server appends it; undefined when there is none that can be read. */
+/** Returns `?timeout=10s`, as the API server appends it; undefined when there is none that can be read. */
 function askedTimeout(query: string): Millis | undefined {
   const text = new URLSearchParams(query).get('timeout');
   const parsed = text === null ? undefined : parseGoDuration(text, 'timeout');

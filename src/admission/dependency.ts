@@ -19,7 +19,7 @@ export function denyForFailure(message: string, error: unknown): ReasonedRefusal
   };
 }
 
-/** What kind of failure `error` is, of which there are few: for logs that tell of each once in a while. */
+/** Returns what kind of failure `error` is, of which there are few: for logs that tell of each once in a while. */
 export function failureKind(error: unknown): string {
   const { name } = errorOf(error);
   return error instanceof ApiError ? `${name} ${error.status}` : name;
@@ -35,7 +35,7 @@ export class MovedError extends Error {
   override readonly name = 'MovedError';
 }
 
-/** Whether a compare-and-swap has lost against somebody else's, and may be tried on what stands there now. */
+/** Reports whether a compare-and-swap has lost against somebody else's, and may be tried on what stands there now. */
 export function hasMoved(error: unknown): boolean {
   return error instanceof MovedError || hasLostSwap(error);
 }

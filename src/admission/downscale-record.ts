@@ -28,7 +28,7 @@ export interface RecordedDownscale {
 
 /** Where the times of the last down-scales are kept: annotations, or the ConfigMap of the zone tracker. */
 export interface DownscaleRecord {
-  /** Why the zone has to wait, or the record cannot be read; undefined when it may go on. */
+  /** Returns why the zone has to wait, or the record cannot be read; undefined when it may go on. */
   check(downscale: RecordedDownscale, deadline: Deadline): Promise<Decision | undefined>;
   /** Notes the down-scale, after the pods were prepared. @returns why it may not happen after all */
   note(downscale: RecordedDownscale, deadline: Deadline): Promise<Decision | undefined>;
@@ -50,7 +50,7 @@ const unloadedZones = 'loading zones failed.';
 const unreadableZones = 'parsing parsing downscale timestamps from the zone ConfigMap failed.';
 const unwrittenZones = 'setting downscale timestamp in the zone ConfigMap failed.';
 
-/** Times in the annotation `grafana.com/last-downscale` of each set. */
+/** Returns the record of times in the annotation `grafana.com/last-downscale` of each set. */
 export function annotationRecord(options: DownscaleRecordOptions): DownscaleRecord {
   const { client, clock, log } = options;
   return {
@@ -103,7 +103,7 @@ function decisionOf(
   return deny(refusal(unreadable), 'Unreadable');
 }
 
-/** Times in the ConfigMap of the zone tracker. */
+/** Returns the record of times in the ConfigMap of the zone tracker. */
 export function zoneTrackerRecord(
   tracker: ZoneTracker,
   options: DownscaleRecordOptions,
@@ -168,7 +168,10 @@ class Zones {
     return decision;
   }
 
-  /** Entries of other groups are none of our business, however they look. */
+  /**
+   * Returns why a zone has to wait by the entries of its own group; those of others are none of our business, however they
+   * look.
+   */
   #problemIn(map: ZoneMap, { siblings, refusal }: RecordedDownscale): Decision | undefined {
     const { log, clock } = this.#options;
     const corrupt = siblings.find(({ name }) => isCorrupt(map, name));
@@ -180,7 +183,7 @@ class Zones {
     return problem && decisionOf(problem, { refusal, log, unreadable: unreadableZones });
   }
 
-  /** An entry that cannot be read becomes now: its zone is waited for once, and then the group goes on (LIVE-3). */
+  /** Sets an entry that cannot be read to now: its zone is waited for once, and then the group goes on (LIVE-3). */
   async #repair(
     map: ZoneMap,
     { namespace, siblings }: RecordedDownscale,

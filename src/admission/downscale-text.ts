@@ -11,12 +11,12 @@ export const NO_DOWNSCALE = 'grafana.com/no-downscale';
 /** The label that asks for pods to be prepared before a down-scale. */
 export const PREPARE_DOWNSCALE = 'grafana.com/prepare-downscale';
 
-/** `statefulsets/ingester-zone-a in ns`. */
+/** Returns `statefulsets/ingester-zone-a in ns`. */
 export function targetText({ resource, name, namespace }: AdmissionRequest): string {
   return `${resource}/${name} in ${namespace}`;
 }
 
-/** What every sentence about a down-scale begins with. */
+/** Returns what every sentence about a down-scale begins with. */
 export function downscaleText(request: AdmissionRequest, { from, to }: Shrinkage): string {
   return `downscale of ${targetText(request)} from ${from} to ${to} replicas`;
 }

@@ -22,7 +22,7 @@ export interface EvictionAnswer {
   readonly outcome: RequestOutcome;
 }
 
-/** Nothing stands against it, and nothing is recorded. */
+/** Returns the answer where nothing stands against it, and nothing is recorded. */
 export function passed(reason: 'pod-not-in-scope' | 'pod-not-found'): EvictionAnswer {
   return { decision: allow, outcome: { reason, status: 200 } };
 }
@@ -33,7 +33,7 @@ export const notReady: EvictionAnswer = Object.freeze({
   outcome: { reason: 'pod-not-ready', status: 200 } as const,
 });
 
-/** What was asked is no eviction, whenever it is asked again. */
+/** Returns the answer to what is no eviction, whenever it is asked again. */
 export function notAnEviction(message: string): EvictionAnswer {
   return refused('invalid-request', {
     message,
@@ -42,7 +42,7 @@ export function notAnEviction(message: string): EvictionAnswer {
   });
 }
 
-/** The pod is there, but not in the view by which budgets count. */
+/** Returns the answer where the pod is there, but not in the view by which budgets count. */
 export function notSeenYet(request: AdmissionRequest): EvictionAnswer {
   const why = 'the pod, as it is now, has not been seen by this operator yet';
   return refused('pod-not-found', {
@@ -53,7 +53,7 @@ export function notSeenYet(request: AdmissionRequest): EvictionAnswer {
   });
 }
 
-/** Too much is under way (D-30). */
+/** Returns the answer while too much is under way (D-30). */
 export function overloaded({ namespace, name }: AdmissionRequest): EvictionAnswer {
   const message = overloadText(`eviction of pod ${namespace}/${name}`);
   return refused('overloaded', {
@@ -65,8 +65,8 @@ export function overloaded({ namespace, name }: AdmissionRequest): EvictionAnswe
 }
 
 /**
- * Something that was asked failed, or did not answer in time: whoever evicts shall come back, also where our Role is to
- * blame, which may be mended meanwhile.
+ * Returns the answer where something that was asked failed, or did not answer in time: who evicts shall come back, also
+ * where our Role is to blame, which may be mended meanwhile.
  */
 export function failed(
   request: AdmissionRequest,
@@ -78,7 +78,7 @@ export function failed(
   return refused(reason, { ...denied, code: 429 });
 }
 
-/** What the budgets say. */
+/** Returns what the budgets say. */
 export function answerOf(request: AdmissionRequest, verdict: EvictionVerdict): EvictionAnswer {
   switch (verdict.kind) {
     case 'not-governed':
@@ -114,7 +114,7 @@ const causeReasons = {
   'ledger-full': 'LedgerFull',
 } as const satisfies Record<Denial['kind'], string>;
 
-/** In the words that the peer's clients know, which stand first, and then in ours. */
+/** Returns the denial in the words that the peer's clients know, which stand first, and then in ours. */
 function denied(denial: Denial, budget: BudgetRef): EvictionAnswer {
   const message = explain(denial, budget);
   const { reason, status } = outcomeOfDenial(denial);
@@ -129,7 +129,10 @@ function ambiguous({ text, budgets }: VerdictOf<'ambiguous'>): EvictionAnswer {
   return refused('cfg-not-found', { message, code: 400, causes });
 }
 
-/** There is nothing to wait for: who controls a pod never changes but by hand. */
+/**
+ * Returns the answer where no set controls the pod. There is nothing to wait for: who controls a pod never changes but by
+ * hand.
+ */
 function withoutSet({ text, budget }: VerdictOf<'no-set'>): EvictionAnswer {
   const message = `${text} (${budgetText(budget)})`;
   const causes = [{ reason: 'NoStatefulSet', message }];
@@ -158,7 +161,10 @@ function evictionText({ namespace, name }: AdmissionRequest): string {
   return `eviction of pod ${namespace}/${name} is not allowed`;
 }
 
-/** Never without a code, which the API server would take for 400, and who evicts would give up. */
+/**
+ * Returns the answer of a refusal, never without a code, which the API server would take for 400, and who evicts would give
+ * up.
+ */
 function refused(
   reason: RequestReason,
   refusal: Omit<ReasonedRefusal, 'isAllowed'>,

@@ -79,7 +79,7 @@ function parseConfiguration(raw: KubernetesObject): ConfigurationView {
   return Object.freeze({ ...parseIdentity(raw), webhooks: Object.freeze(webhooks) });
 }
 
-/** By name; of equal names the weaker policy counts, as alarms look for it. */
+/** Returns the policies by name; of equal names the weaker policy counts, as alarms look for it. */
 function policiesOf({ lister }: Informer<ConfigurationView>): ReadonlyMap<string, Policy> {
   const policies = new Map<string, Policy>();
   for (const { webhooks } of lister.list()) {

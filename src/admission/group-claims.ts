@@ -39,7 +39,7 @@ export interface ClaimRequest {
   readonly group: string;
   /** `metadata.generation` of the live set, read before this is asked. */
   readonly generation: number;
-  /** Told of what goes on after this was answered. */
+  /** Called with what goes on after this was answered. */
   readonly onBackground: (work: Promise<void>) => void;
 }
 
@@ -75,7 +75,7 @@ export class GroupClaims {
   readonly #seen: ClaimStore;
   readonly #sightings = new ClaimSightings();
   readonly #turns = new Turns();
-  /** By key: claims of this process that replace one of a set that was allowed to shrink. */
+  /** Claims of this process that replace one of a set that was allowed to shrink. */
   readonly #protecting = new Map<string, Protection>();
   #lastUntil: Instant = instant(0);
 
@@ -107,7 +107,7 @@ export class GroupClaims {
     }
   }
 
-  /** What would keep the group of a set from being claimed; claims nothing. @throws what the client throws */
+  /** Returns what would keep the group of a set from being claimed; claims nothing. @throws what the client throws */
   async obstacle(request: ClaimRequest, deadline: Deadline): Promise<ClaimObstacle | undefined> {
     const key = claimKey(request, this.#options.namespace);
     const map = await this.#seen.read(deadline);
@@ -125,7 +125,7 @@ export class GroupClaims {
     return untilSwapped(tried, this.#options.clock, deadline);
   }
 
-  /** What keeps the group from being claimed. */
+  /** Returns what keeps the group from being claimed. */
   async #obstacle(
     text: string | undefined,
     { key, request }: Asked,
@@ -152,7 +152,7 @@ export class GroupClaims {
     }
   }
 
-  /** By a consistent read: who goes on must find the pods of that set as they are after its change. */
+  /** Reads how far a set is, by a consistent read: who goes on must find the pods of that set as they are after its change. */
   async #progressOf(
     namespace: string,
     name: string,
@@ -200,8 +200,8 @@ export class GroupClaims {
   }
 
   /**
-   * The claim by which `set` was allowed to shrink, where it stands, was deleted, or is protected by what stands: that change may still
-   * be on its way to the store, so the denial of another review puts the claim back.
+   * Returns the claim by which `set` was allowed to shrink, where it stands, was deleted, or is protected by what stands:
+   * that change may still be on its way to the store, so the denial of another review puts the claim back.
    */
   #allowed(key: string, map: SharedTexts, set: string): string | undefined {
     const text = this.#standing(key, map);
@@ -211,7 +211,7 @@ export class GroupClaims {
     return this.#protected(key, text);
   }
 
-  /** What our own claim `text` protects, if it does. */
+  /** Returns what our own claim `text` protects, if it does. */
   #protected(key: string, text: string | undefined): string | undefined {
     const protection = this.#protecting.get(key);
     return text !== undefined && protection?.by.has(text) ? protection.text : undefined;
@@ -236,7 +236,7 @@ export class GroupClaims {
     return this.#sightings.standing(key, texts, this.#options.clock.monotonic());
   }
 
-  /** 30 s from now; later than any before, so that no two texts of this process are alike. */
+  /** Returns 30 s from now; later than any before, so that no two texts of this process are alike. */
   #until(): string {
     const { clock } = this.#options;
     const until = Math.max(after(clock.now(), claimLife), this.#lastUntil + 1);

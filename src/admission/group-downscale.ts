@@ -28,7 +28,7 @@ export interface GroupDownscaleOptions {
   readonly groupClaims: Pick<GroupClaims, 'claim'>;
   /** `-kubernetes.cluster-domain`. */
   readonly clusterDomain: string;
-  /** Told of work that goes on after the answer, so that a shutdown can wait for it. */
+  /** Called with work that goes on after the answer, so that a shutdown can wait for it. */
   readonly onBackground: (work: Promise<void>) => void;
 }
 
@@ -64,7 +64,7 @@ export class GroupDownscale {
     this.#options = options;
   }
 
-  /** One among all replicas, from the look at its siblings until its change is seen. */
+  /** Judges one among all replicas, from the look at its siblings until its change is seen. */
   async judge(downscale: Downscale, round: Round): Promise<Decision> {
     const { request, shrinkage, set, generation } = downscale;
     const { namespace, name } = request;
@@ -89,7 +89,10 @@ export class GroupDownscale {
     }
   }
 
-  /** A denial gives the claim up; what was allowed keeps it until its change is seen, or the claim lapses. */
+  /**
+   * Judges it under a claim. A denial gives the claim up; what was allowed keeps it until its change is seen, or the claim
+   * lapses.
+   */
   async #underClaim(downscale: Downscale, claim: HeldClaim, round: Round): Promise<Decision> {
     let isAllowed = false;
     try {
@@ -126,7 +129,7 @@ export class GroupDownscale {
     return this.#prepare(downscale, { ...round, recorded, claim });
   }
 
-  /** The other sets of the group; a down-scale that cannot know them is refused. */
+  /** Returns the other sets of the group; a down-scale that cannot know them is refused. */
   async #siblingsOf(
     { request, shrinkage, set }: Downscale,
     deadline: Deadline,
@@ -146,7 +149,7 @@ export class GroupDownscale {
     }
   }
 
-  /** Why a sibling is not whole, or cannot be looked at; undefined when all are. */
+  /** Returns why a sibling is not whole, or cannot be looked at; undefined when all are. */
   async #healthProblem(
     { namespace, name, siblings, refusal }: RecordedDownscale,
     deadline: Deadline,
@@ -190,7 +193,7 @@ export class GroupDownscale {
     return refused;
   }
 
-  /** What must stand in the API before the answer: that this set may shrink, and since when. */
+  /** Stores what must stand in the API before the answer: that this set may shrink, and since when. */
   async #note({ recorded, claim }: Recording, deadline: Deadline): Promise<Decision | undefined> {
     try {
       if (!(await claim.allow(deadline))) return deny(recorded.refusal(lostClaim));
@@ -210,7 +213,7 @@ export class GroupDownscale {
   }
 }
 
-/** Why a set has to wait for the one that holds its group. */
+/** Returns why a set has to wait for the one that holds its group. */
 export function heldText({ request, shrinkage }: Downscale, by: string): string {
   const tail = `statefulset ${by} is already in process of updating replicas`;
   return refusalText(request, shrinkage, tail);

@@ -2,16 +2,16 @@
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { maxDepth, nestsTooDeep, skipBlanks, skipText, skipValue } from './json-scan.ts';
 
-/** How a member is read. Another type than the wanted one is told by an empty value of that type. */
+/** How a member is read. Another type than the wanted one is reported by an empty value of that type. */
 export type Reading =
   /** A text of at most `most` characters. */
   | { readonly as: 'text'; readonly most: number; readonly ifLonger: 'refuse' | 'replace' }
   /** A number, `true`, `false` or `null`. */
   | { readonly as: 'scalar' }
-  /** Any value, as the text of at most `most` bytes that it stands as: whoever reads it further knows its numbers. */
+  /** Any value, as the text of at most `most` bytes that it stands as: its reader knows its numbers. */
   | { readonly as: 'source'; readonly most: number }
   /**
-   * An object of texts, of which these members are read. One that is neither text nor null is told, the first by its name.
+   * An object of texts, of which these members are read. One that is neither text nor null is reported, the first by its name.
    */
   | { readonly as: 'texts'; readonly members: readonly Member[] }
   /** An object, of which these members are read. */
@@ -49,7 +49,7 @@ const longestCharacter = 6;
 const longText = '(a long text)';
 /** Longest number that is read, in characters. */
 const longestNumber = 1_024;
-/** Longest name of a member that is told, in characters. */
+/** Longest name of a member that is reported, in characters. */
 const longestName = 400;
 
 /** Returns the member `name`, read as `reading` says. */
@@ -58,7 +58,7 @@ export function member(name: string, reading: Reading): Member {
 }
 
 /**
- * Reads the JSON object in `body`. What is not wanted is gone over to its end too and must be JSON, so that whoever looks
+ * Reads the JSON object in `body`. What is not wanted is gone over to its end too and must be JSON, so that a reader who looks
  * at the wanted members only sees what it would see in the whole. A wanted member that stands there twice is refused:
  * readers differ on which of them counts. Memory is bounded by what the wanted members may take, whatever the body is;
  * time grows with its length.
@@ -167,7 +167,7 @@ class ObjectReader {
     return '';
   }
 
-  /** The text in a range that was gone over already. */
+  /** Returns the text in a range that was gone over already. */
   #text(at: number, name: string, { most, ifLonger }: Reading & { as: 'text' }): string {
     const length = this.end - at - 2;
     const text = length > most * longestCharacter ? undefined : textIn(this.#body, at, this.end);
@@ -186,7 +186,7 @@ class ObjectReader {
     return empty;
   }
 
-  /** The wanted members of an object of texts, and the first that is no text. */
+  /** Returns the wanted members of an object of texts, and the first that is no text. */
   #texts(start: number, name: string, wanted: readonly Member[]): JsonObject {
     const body = this.#body;
     const found: Record<string, JsonValue> = {};
@@ -212,7 +212,7 @@ class ObjectReader {
     this.end = -1;
   }
 
-  /** The wanted member whose name, quotes included, stands in a range. */
+  /** Returns the wanted member whose name, quotes included, stands in a range. */
   #memberNamed(from: number, to: number, wanted: readonly Member[]): Member | undefined {
     const body = this.#body;
     const length = to - from - 2;
@@ -224,14 +224,14 @@ class ObjectReader {
   }
 }
 
-/** The text whose quotes are the ends of a range. */
+/** Returns the text whose quotes are the ends of a range. */
 function textIn(body: Buffer, from: number, to: number): string {
   // Most texts by far; a quarter of the time that the general way takes.
   if (isPlain(body, from + 1, to - 1)) return body.toString('latin1', from + 1, to - 1);
   return String(JSON.parse(body.toString('utf8', from, to)));
 }
 
-/** Whether what is written is what is meant. */
+/** Reports whether what is written is what is meant. */
 function isPlain(body: Buffer, from: number, to: number): boolean {
   for (let at = from; at < to; at += 1) {
     const byte = body[at] ?? BACKSLASH;
@@ -245,7 +245,7 @@ function hasEscape(body: Buffer, from: number, to: number): boolean {
   return false;
 }
 
-/** Whether a range of well-formed JSON, any of whose characters may be an escape, means `bytes`, which are ASCII. */
+/** Reports whether a range of well-formed JSON, any of whose characters may be an escape, means `bytes`, which are ASCII. */
 function spells(
   body: Buffer,
   { from, to }: { readonly from: number; readonly to: number },
@@ -262,7 +262,7 @@ function spells(
   return at === to;
 }
 
-/** What four hexadecimal digits mean, whose letters may be small or capital. */
+/** Returns what four hexadecimal digits mean, whose letters may be small or capital. */
 function hexAt(body: Buffer, at: number): number {
   let value = 0;
   for (let next = at; next < at + 4; next += 1) {
@@ -279,7 +279,7 @@ function isAt(body: Buffer, from: number, bytes: Uint8Array): boolean {
   return true;
 }
 
-/** A value of the type that begins with `byte`: all that is told of one that is not wanted there. */
+/** Returns a value of the type that begins with `byte`: all that is said of one that is not wanted there. */
 function emptyOf(byte: number | undefined): JsonValue {
   switch (byte) {
     case OPEN_BRACE:

@@ -46,7 +46,7 @@ const known: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Whether the peer's decoder knows the kind: then it is of the wrong type here, else it cannot be decoded. */
+/** Reports whether the peer's decoder knows the kind: then it is of the wrong type here, else it cannot be decoded. */
 export function isKnownKind({ group, version, kind }: GroupVersionKind): boolean {
   return known.has(`${group === '' ? version : `${group}/${version}`} ${kind}`);
 }

@@ -29,7 +29,7 @@ export function liveSetOf(
   return { set: preparedSetOf(live), generation: live.metadata.generation ?? 0 };
 }
 
-/** The replicas that a StatefulSet asks for. */
+/** Returns the replicas that a StatefulSet asks for. */
 export function replicasOf(set: JsonObject): number {
   return integerAt(objectAt(set, 'spec'), 'replicas') ?? defaultReplicas;
 }

@@ -19,7 +19,7 @@ export type TimeProblem =
   | { readonly kind: 'waits'; readonly tail: string }
   | { readonly kind: 'unreadable'; readonly sibling: string; readonly why: string };
 
-/** The first reason, in the order of `siblings`, why a zone may not shrink now; undefined when it may. */
+/** Returns the first reason, in the order of `siblings`, why a zone may not shrink now; undefined when it may. */
 export function minimumTimeProblem(
   siblings: readonly SiblingTime[],
   now: Instant,

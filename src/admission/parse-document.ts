@@ -29,7 +29,7 @@ export function parseDocument(document: JsonObject): ParsedReview {
   return { kind: 'review', review: { apiVersion, request: request.value } };
 }
 
-/** What is not even a document. */
+/** Returns the answer to what is not even a document. */
 export function undecodable(why: string): ParsedReview {
   return { kind: 'unreadable', text: `Request could not be decoded: ${why}` };
 }

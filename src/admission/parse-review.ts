@@ -53,7 +53,7 @@ function reviewWith(...objects: readonly Member[]): readonly Member[] {
   ];
 }
 
-/** Of a list that has one element, if any. */
+/** Longest `dryRun`, a list that has one element, if any. */
 const longestDryRun = 1_024;
 const eviction = object(
   member(

@@ -24,13 +24,16 @@ function malformed(text: string, labels: ReadonlyMap<string, string> | undefined
   return { kind: 'malformed', text, labels };
 }
 
-/** The peer tells types that it knows, but not here, from types that it cannot decode. */
+/**
+ * Returns what is reviewed of another type. The peer tells types that it knows, but not here, from types that it cannot
+ * decode.
+ */
 function foreign(kind: GroupVersionKind): ReviewedObject {
   const text = isKnownKind(kind) ? unsupportedTypeText(kind) : unknownKindText(kind);
   return { kind: 'foreign', text };
 }
 
-/** What the peer says of a type without replicas; the name in brackets is that of its type. */
+/** Returns what the peer says of a type without replicas; the name in brackets is that of its type. */
 function unsupportedTypeText(kind: GroupVersionKind): string {
   return `unsupported type ${formatKind(kind)} (go type *${kind.version}.${kind.kind})`;
 }
@@ -47,12 +50,12 @@ function parseKnown(raw: JsonObject, is: WorkloadKind): ReviewedObject {
 
 const none: ReadonlyMap<string, string> = new Map();
 
-/** The labels of an object; absent and null count as none. */
+/** Returns the labels of an object; absent and null count as none. */
 export function labelsOf(raw: JsonObject): Parsed<ReadonlyMap<string, string>> {
   return textMap(raw, 'labels');
 }
 
-/** The annotations of an object; absent and null count as none. */
+/** Returns the annotations of an object; absent and null count as none. */
 export function annotationsOf(raw: JsonObject): Parsed<ReadonlyMap<string, string>> {
   return textMap(raw, 'annotations');
 }
@@ -74,7 +77,7 @@ function textMap(
   return valid(new Map(Object.entries(map).map(([key, value]) => [key, textIn(value)])));
 }
 
-/** Go reads null as an empty text. */
+/** Reports whether `value` is a text; Go reads null as an empty one. */
 function isText(value: JsonValue | undefined): boolean {
   return typeof value === 'string' || value === null;
 }

@@ -8,9 +8,9 @@ export interface AdmissionNames {
 }
 
 /**
- * What the webhooks take in their namespace under the shipped flags, for the objects that the shipped configurations have
- * reviewed; the certificate states its own, and so do disruption budgets, by which evictions are judged. The ConfigMaps are
- * shipped empty: no rule for one name can permit to create it.
+ * Returns what the webhooks take in their namespace under the shipped flags, for the objects that the shipped configurations
+ * have reviewed; the certificate states its own, and so do disruption budgets, by which evictions are judged. The ConfigMaps
+ * are shipped empty: no rule for one name can permit to create it.
  */
 export function admissionPermissions({ zoneTracker }: AdmissionNames): readonly Permission[] {
   return [

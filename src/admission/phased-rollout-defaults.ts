@@ -25,7 +25,10 @@ export function phasedRolloutDefaults(): Webhook {
   };
 }
 
-/** Without a check there is no place for them; its schema, or the other webhook, then refuses the object. */
+/**
+ * Returns the defaults that are to be added. Without a check there is no place for them; its schema, or the other webhook,
+ * then refuses the object.
+ */
 function defaultsFor(object: JsonObject): readonly PatchOperation[] {
   if (!isJsonObject(objectAt(object, 'spec')['check'])) return [];
   return Object.entries(defaultedFields(object)).map(([field, value]) => ({

@@ -10,7 +10,7 @@ export interface PhasedWebhookPlace {
   readonly namespace: string;
   /** Begins the names of all objects, as the manifests of the peer have it. @default `sts-phased-rollout-operator-` */
   readonly prefix?: string;
-  /** Of the Service. @default 443 */
+  /** The port of the Service. @default 443 */
   readonly port?: number;
   /** Who writes the CA: cert-manager, which the peer asks for it by an annotation, or this program. */
   readonly injector: 'cert-manager' | 'self';
@@ -57,7 +57,7 @@ export interface SharedWebhookPlace {
   readonly namespace: string;
   /** @default `rollout-operator` */
   readonly service?: string;
-  /** Of the Service. @default 443 */
+  /** The port of the Service. @default 443 */
   readonly port?: number;
 }
 
@@ -80,7 +80,7 @@ export function sharedPhasedConfigurations({
   }));
 }
 
-/** The names of {@link sharedPhasedConfigurations}. @param namespace the operator's */
+/** Returns the names of {@link sharedPhasedConfigurations}. @param namespace the operator's */
 export function sharedPhasedNames(
   namespace: string,
 ): Readonly<Record<WebhookKind, readonly string[]>> {

@@ -19,7 +19,7 @@ export type ClaimPlan =
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /**
- * Whether `claimant` may overwrite what is stored.
+ * Reports whether `claimant` may overwrite what is stored.
  *
  * A claim lapses when this process has watched that very text for 30 s. Its `until` decides nothing: the clock of its
  * writer may be behind, and ours ahead, and then two would hold the group; a claim without end would block it the other
@@ -44,7 +44,7 @@ export function planClaim(stored: StoredClaim, claimant: Claimant, watched: Mill
 }
 
 /**
- * Whether it is one of our own that could not be given up: its review has ended, as one of a group goes on here at a
+ * Reports whether it is one of our own that could not be given up: its review has ended, as one of a group goes on here at a
  * time. Where an earlier review of its set allowed what may still be on its way, it stands for that one, too.
  */
 function isLeftover(claim: Claim, { set, replica, isProtecting }: Claimant): boolean {
@@ -64,8 +64,8 @@ export interface SetProgress {
 }
 
 /**
- * Whether the scale-down that `claim` allowed needs no protection any more: its set is gone, or its spec has moved, the
- * controller has acted on that, and no pod is left to take. (Between two pods that go one after the other a set looks
+ * Reports whether the scale-down that `claim` allowed needs no protection any more: its set is gone, or its spec has moved,
+ * the controller has acted on that, and no pod is left to take. (Between two pods that go one after the other a set looks
  * whole.) A spec that moved for another reason does as well: the server decides on one version, and asks again before it
  * stores on another.
  *

@@ -98,7 +98,7 @@ function warningOf(which: 'old' | 'new', object: Unusable, wording: Wording): st
   return `can't decode ${which} object, allowing the change, err: ${object.text}`;
 }
 
-/** Whether the request is about a kind without replicas, and its object agrees. */
+/** Reports whether the request is about a kind without replicas, and its object agrees. */
 function isElsewhere(request: AdmissionRequest, old: Unusable): boolean {
   const { kind } = request;
   const isStated = kind.kind !== '';
@@ -112,12 +112,12 @@ function readLabels(object: Unusable): ReadonlyMap<string, string> | undefined {
   return object.kind === 'malformed' ? object.labels : undefined;
 }
 
-/** Whether the labels show that the object is not governed. */
+/** Reports whether the labels show that the object is not governed. */
 function isFree(labels: ReadonlyMap<string, string> | undefined, { label }: Wording): boolean {
   return labels !== undefined && labels.get(label) !== 'true';
 }
 
-/** Why something is denied that could not be read (D-25). */
+/** Returns why something is denied that could not be read (D-25). */
 function doubtText(request: AdmissionRequest, why: string, { label }: Wording): string {
   return `change of ${targetText(request)} is not allowed because it may be a downscale, and the object may have the label '${label}=true': ${why}`;
 }

@@ -37,9 +37,9 @@ export interface PodEvictionOptions {
   readonly log: Logger;
   readonly metrics: BudgetMetrics;
   readonly limits: {
-    /** Of reviews that read a pod. */
+    /** Limits reviews that read a pod. */
     readonly reads: ConcurrencyLimit;
-    /** Of reviews that the budgets judge: those that are denied call nobody, and only take room. */
+    /** Limits reviews that the budgets judge: those that are denied call nobody, and only take room. */
     readonly judgements: ConcurrencyLimit;
   };
 }
@@ -97,7 +97,7 @@ function evictionAnswer(review: Case, ports: Ports): EvictionAnswer | Promise<Ev
     : byJudging(pod, review, ports);
 }
 
-/** Why a request is no eviction, in the words of the peer; undefined where it is one. */
+/** Returns why a request is no eviction, in the words of the peer; undefined where it is one. */
 function problemOf({
   operation,
   subResource,
@@ -112,12 +112,12 @@ function problemOf({
   return isNamed ? undefined : 'request did not include both a namespace and a name';
 }
 
-/** Whether no budget counts on a pod, so that the peer lets it go whatever governs it. */
+/** Reports whether no budget counts on a pod, so that the peer lets it go whatever governs it. */
 function isUncounted({ phase, isTerminating }: PodView): boolean {
   return isTerminating || phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending';
 }
 
-/** Whether a pod that may go without being judged is there, and as the cache has it. */
+/** Reads whether a pod that may go without being judged is there, and as the cache has it. */
 async function byReading(review: Case, ports: Ports): Promise<EvictionAnswer> {
   const { request } = review;
   const leave = ports.limits.reads.acquire();
@@ -182,8 +182,9 @@ async function byJudging(pod: PodView, review: Case, ports: Ports): Promise<Evic
 }
 
 /**
- * The permission for `pod`, once it is proven to have been there after that was stored. The API server evicts whatever has
- * that name by then; and once its successor is up, the reservation of `pod` ends, and another zone may be given away.
+ * Returns the permission for `pod`, once it is proven to have been there after that was stored. The API server evicts
+ * whatever has that name by then; and once its successor is up, the reservation of `pod` ends, and another zone may be given
+ * away.
  */
 function byProof(
   pod: PodView,
@@ -197,14 +198,14 @@ function byProof(
   );
 }
 
-/** Whether a pod that no budget selects, unlike its set, is still such a one: its successor may have other labels. */
+/** Reads whether a pod that no budget selects, unlike its set, is still such a one: its successor may have other labels. */
 function byLabels(review: Case, ports: Ports): Promise<EvictionAnswer> {
   return readPod(review, ports, (live) =>
     ports.budgets.governs(parsePod(live)) ? notSeenYet(review.request) : passed('pod-not-in-scope'),
   );
 }
 
-/** What failed; that the time was over, where that ended it. */
+/** Returns what failed; that the time was over, where that ended it. */
 function failureOf(error: unknown, { signal }: Pick<Deadline, 'signal'>): unknown {
   return signal.aborted ? signal.reason : error;
 }

@@ -374,7 +374,7 @@ const shippedClaims: PolicyRule = {
   resourceNames: ['rollout-operator-claims'],
 };
 
-test('prepareDownscale() claims in a ConfigMap that is shipped empty, where the Role permits to create none (#14)', async () => {
+test('prepareDownscale() claims in a ConfigMap that is shipped empty, where the Role permits to create none', async () => {
   await using bed = await twoZones();
   const metadata = { name: 'rollout-operator-claims' };
   const key = { namespace: 'test' };
@@ -386,7 +386,7 @@ test('prepareDownscale() claims in a ConfigMap that is shipped empty, where the 
   assert.deepEqual(await ask(bed, bed, B), heldBy(A));
 });
 
-test('prepareDownscale() denies while a shipped ConfigMap is missing that the Role does not permit to create (#14)', async () => {
+test('prepareDownscale() denies while a shipped ConfigMap is missing that the Role does not permit to create', async () => {
   await using bed = await twoZones();
   const log = new KeptLog();
   bed.restrict('replica-2', [...roleWithoutClaims, shippedClaims]);

@@ -103,7 +103,7 @@ class PrepareDownscale {
     return allowWithWarning(`${typeText(old.raw, old.is)}, allowing the change`);
   }
 
-  /** A Scale says neither labels nor annotations: the set that it scales is read. */
+  /** Judges a Scale, which says neither labels nor annotations: the set that it scales is read. */
   #judgeScale(
     decrease: Omit<Decrease, 'absent'>,
     context: ReviewContext,
@@ -120,7 +120,7 @@ class PrepareDownscale {
     return this.#judgeLive({ ...decrease, absent }, context);
   }
 
-  /** The facts are those of the live set (D-59). */
+  /** Judges by the facts of the live set (D-59). */
   async #judgeLive(decrease: Decrease, context: ReviewContext): Promise<Decision> {
     const { request, shrinkage } = decrease;
     if (shrinkage.from - shrinkage.to > mostPods) {
@@ -165,7 +165,7 @@ class PrepareDownscale {
     }
   }
 
-  /** One down-scale of a group at a time in this process: the rest are told so without a call. */
+  /** Lets one down-scale of a group go on at a time in this process: the rest are denied without a call. */
   async #alone(downscale: Downscale, context: ReviewContext): Promise<Decision> {
     const { request, set } = downscale;
     const { namespace, name } = request;
@@ -183,7 +183,7 @@ class PrepareDownscale {
     }
   }
 
-  /** The set where it asks for preparation, and its pods can be called; else the answer. */
+  /** Returns the set where it asks for preparation, and its pods can be called; else the answer. */
   #preparable({ request, shrinkage, ungoverned }: Decrease, set: PreparedSet | string): Preparable {
     const refuse = (tail: string, doubt?: Doubt): Preparable => ({
       kind: 'settled',
@@ -208,7 +208,7 @@ function refused(decision: Decision): { readonly kind: 'refused'; readonly decis
 const tooManyPods = `more than ${mostPods} pods would have to be prepared: scale down in steps of at most ${mostPods}`;
 const unreadableSet = 'the StatefulSet cannot be read';
 const differentSet = 'the StatefulSet is not, or no longer, as the request has it, try again';
-/** What the peer says of types that have replicas, and no pods with names. */
+/** Returns what the peer says of types that have replicas, and no pods with names. */
 function typeText(raw: Parameters<typeof kindOf>[0], is: WorkloadKind): string {
   const kind = kindOf(raw);
   const text = kind.kind === 'valid' ? formatKind(kind.value) : is;

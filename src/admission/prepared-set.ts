@@ -52,14 +52,14 @@ export function preparedSetOf(raw: JsonObject): PreparedSet | string {
 /** Longest part of a value that a message shows, in UTF-16 code units. */
 const longestShown = 100;
 
-/** A text in quotation marks, whatever else as it is; of what is long only the begin. */
+/** Returns a text in quotation marks, whatever else as it is; of what is long only the begin. */
 function shown(value: JsonValue): string {
   if (typeof value === 'string') return quoted(value);
   const text = JSON.stringify(value);
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }
 
-/** No API server stores another: from such a one every pod's name would be wrong. */
+/** Returns where the ordinals start. No API server stores another number: from it every pod's name would be wrong. */
 function ordinalsStartOf(ordinals: JsonObject): number | string {
   const start = ordinals['start'] ?? 0;
   if (typeof start === 'number' && Number.isInteger(start) && start >= 0 && start < 2 ** 31) {
@@ -68,7 +68,7 @@ function ordinalsStartOf(ordinals: JsonObject): number | string {
   return `spec.ordinals.start must be a whole number from 0 to 2147483647: got ${shown(start)}`;
 }
 
-/** Why pods of the set cannot be called, in the peer's words and order; undefined when they can. */
+/** Returns why pods of the set cannot be called, in the peer's words and order; undefined when they can. */
 export function missingAddress({ port, path, serviceName }: PreparedSet): string | undefined {
   if (port === '') return `the ${PORT} annotation is not set or empty.`;
   if (path === '') return `the ${PATH} annotation is not set or empty.`;
@@ -83,7 +83,7 @@ export interface PodPlace {
   readonly clusterDomain: string;
 }
 
-/** The URLs of the pods of a set, or which of its texts makes none. */
+/** Returns the URLs of the pods of a set, or which of its texts makes none. */
 export function preparationUrls(
   { serviceName, port, path }: PreparedSet,
   place: PodPlace,

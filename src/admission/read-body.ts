@@ -48,7 +48,7 @@ export class BodyRoom {
     this.#clock = clock;
   }
 
-  /** Bytes that are held. */
+  /** Returns how many bytes are held. */
   get held(): number {
     return this.#held;
   }
@@ -90,9 +90,9 @@ export class BodyRoom {
 
 /** Who reads a body. */
 export interface BodyReader {
-  /** Told once what became of it; what it needs of the body it takes before it returns. */
+  /** Called once with what became of it; what it needs of the body it takes before it returns. */
   readonly use: (read: ReadBody) => void;
-  /** Told what `use` throws. */
+  /** Called with what `use` throws. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -185,7 +185,7 @@ class Reading implements HeldBody {
     }
   }
 
-  /** Memory that nothing was written to yet costs nothing. */
+  /** Lengthens what holds the body: memory that nothing was written to yet costs nothing. */
   #lengthen(): void {
     const isStated = this.#stated > longBody && this.#stated <= maxBody;
     this.#long = Buffer.allocUnsafeSlow(isStated ? this.#stated : maxBody);

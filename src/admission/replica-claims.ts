@@ -21,7 +21,7 @@ export interface ReplicaClaimsOptions {
   readonly namespace: string;
   /** Names this process; new at every start. */
   readonly identity: string;
-  /** Told whether the Role refuses `verb` on the ConfigMap. */
+  /** Called with whether the Role refuses `verb` on the ConfigMap. */
   readonly onRefused?: (verb: string, isRefused: boolean) => void;
 }
 
@@ -67,7 +67,7 @@ export class ReplicaClaims {
     return this.#own.claim(request, deadline);
   }
 
-  /** Whether the Role is one that takes the ConfigMap to be there, as ours does: then somebody has deleted it. */
+  /** Reports whether the Role is one that takes the ConfigMap to be there, as ours does: then somebody has deleted it. */
   async #isMissing(verb: string, deadline: Deadline): Promise<boolean> {
     if (verb !== 'create') return false;
     const { client, namespace } = this.#options;
@@ -86,8 +86,8 @@ export class ReplicaClaims {
   }
 
   /**
-   * Whether the Role lacks a verb: a namespace that is being deleted, or a quota, answers 403 as well. While claims that
-   * were seen may still be held, 30 s, that is a failure like any other.
+   * Reports whether the Role lacks a verb: a namespace that is being deleted, or a quota, answers 403 as well. While claims
+   * that were seen may still be held, 30 s, that is a failure like any other.
    */
   async #isUnpermitted(error: unknown, deadline: Deadline): Promise<boolean> {
     const { client, clock, namespace } = this.#options;
@@ -110,7 +110,7 @@ export class ReplicaClaims {
     return true;
   }
 
-  /** Once, and again when it had worked meanwhile. */
+  /** Tells it once, and again when it had worked meanwhile. */
   #tell(verb: string, why: string): void {
     const { log, namespace, onRefused } = this.#options;
     this.#refused = verb;

@@ -1,6 +1,6 @@
 import type { Decision, PatchOperation, Refusal, Review } from './review.ts';
 
-/** The body that answers `review`: kind and version as asked, and the uid of the request. */
+/** Returns the body that answers `review`: kind and version as asked, and the uid of the request. */
 export function reviewAnswer({ apiVersion, request }: Review, decision: Decision): string {
   const head = `{"kind":"AdmissionReview","apiVersion":"${apiVersion}","response":`;
   return `${head}${responseOf(request.uid, decision)}}`;
@@ -18,14 +18,14 @@ function responseOf(uid: string, decision: Decision): string {
   return JSON.stringify({ uid, allowed: isAllowed, status, warnings, ...patchMembers(patch) });
 }
 
-/** An answer has both members or neither: the API server takes one alone for an error. */
+/** Returns both members of a patch, or neither: the API server takes one alone for an error. */
 function patchMembers(patch: readonly PatchOperation[]): object {
   if (patch.length === 0) return {};
   const text = JSON.stringify(patch);
   return { patchType: 'JSONPatch', patch: Buffer.from(text).toString('base64') };
 }
 
-/** `metadata` is empty, and always there. */
+/** Returns the status of a denial; `metadata` is empty, and always there. */
 function statusOf(decision: Decision): object | undefined {
   if (decision.message === undefined) return undefined;
   const { message } = decision;
@@ -35,7 +35,7 @@ function statusOf(decision: Decision): object | undefined {
   return { metadata: {}, message, details: detailsOf(decision), code };
 }
 
-/** As the API server itself answers for an object that is invalid. */
+/** Returns a status as the API server itself answers for an object that is invalid. */
 function invalidStatus({ message, causes, invalid }: Refusal): object {
   const details = { ...invalid, causes };
   return { status: 'Failure', message, reason: 'Invalid', details, code: 422 };

@@ -25,7 +25,7 @@ export interface ReviewHandlerOptions {
 
 /** Who posted a review, as far as its deadline and its trace depend on it. */
 export interface Caller {
-  /** Of the request, without `?`. */
+  /** The query of the request, without `?`. */
   readonly query: string;
   /** When the request arrived. */
   readonly begun: Monotonic;
@@ -73,12 +73,12 @@ function handlerOf(webhook: Webhook, options: ReviewHandlerOptions): Handler {
 
 interface RoutedWebhook {
   readonly webhook: Webhook;
-  /** Of its path, as a label. */
+  /** The route of its path, as a label. */
   readonly route: string;
 }
 
 interface HandlingOptions extends ReviewHandlerOptions {
-  /** Of this review; undefined while nothing is traced. */
+  /** The span of this review; undefined while nothing is traced. */
   readonly span?: OpenSpan;
 }
 
@@ -99,7 +99,7 @@ function handle(
   return new Judgement({ ...routed, review: parsed.review, caller }, options).answer();
 }
 
-/** Whether a content type is JSON, whatever parameters follow. */
+/** Reports whether a content type is JSON, whatever parameters follow. */
 function isJson(contentType: string): boolean {
   if (contentType === 'application/json') return true;
   const [type = ''] = contentType.split(';', 1);
@@ -160,7 +160,7 @@ class Judgement implements ReviewContext {
     }
   }
 
-  /** A fault of this program: what may be governed is not let through (HOOK-1). */
+  /** Denies after a fault of this program: what may be governed is not let through (HOOK-1). */
   #failed(error: unknown): Decision {
     const { message } = errorOf(error);
     const { path } = this.#webhook;

@@ -13,7 +13,7 @@ import { reviewCounter } from './review-metrics.ts';
 const path = '/admission/no-downscale';
 const route = 'admission_no_downscale';
 
-/** What is counted of one review that `judge` answers; whoever asks for the deadline gets one that is over. */
+/** What is counted of one review that `judge` answers; a caller that asks for the deadline gets one that is over. */
 async function counted(
   judge: (context: ReviewContext) => Decision | Promise<Decision>,
 ): Promise<readonly string[]> {

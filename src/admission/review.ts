@@ -12,7 +12,7 @@ export interface GroupVersionKind {
 export interface AdmissionRequest {
   /** Echoed in the answer. */
   readonly uid: string;
-  /** Of the objects in the request; all members empty where the request does not say. */
+  /** The kind of the objects in the request; all members empty where the request does not say. */
   readonly kind: GroupVersionKind;
   /** Group of the resource, such as `apps`; empty for core, and where the request does not say. */
   readonly resourceGroup: string;
@@ -121,7 +121,7 @@ export type ReasonedRefusal = Refusal & Required<Pick<Refusal, 'code' | 'causes'
 
 /** What a review may use while it is judged. */
 export interface ReviewContext {
-  /** The one deadline of this review (D-27), made when it is first asked for. */
+  /** Returns the one deadline of this review (D-27), made when it is first asked for. */
   deadline(): Deadline;
 }
 
@@ -140,7 +140,10 @@ export interface Webhook {
   readonly patience: number | undefined;
   /** @default `workload` */
   readonly objects?: ObjectReading;
-  /** Never rejects for bad input or a failed dependency: those are decisions. May look at what `parse-review.ts` reads. */
+  /**
+   * Judges the review, and never rejects for bad input or a failed dependency: those are decisions. May look at what
+   * `parse-review.ts` reads.
+   */
   judge(request: AdmissionRequest, context: ReviewContext): Decision | Promise<Decision>;
 }
 

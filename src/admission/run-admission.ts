@@ -58,9 +58,9 @@ export interface AdmissionOptions {
   readonly host?: string;
   /** Names this process; new at every start. */
   readonly identity: string;
-  /** Told whether the Role refuses `verb` on the ConfigMap of the claims. */
+  /** Called with whether the Role refuses `verb` on the ConfigMap of the claims. */
   readonly onClaimsRefused?: (verb: string, isRefused: boolean) => void;
-  /** Told the port as soon as reviews are answered. */
+  /** Called with the port as soon as reviews are answered. */
   readonly onListening?: (port: number) => void;
   /** Those of custom resources, which only the API server asks. @default none */
   readonly further?: readonly Webhook[];

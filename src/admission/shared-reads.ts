@@ -9,7 +9,7 @@ import type { ResourceType } from '#kubernetes/resource-type.ts';
 const patience = seconds(1);
 
 /**
- * `client` whose equal reads share a request, so that a flood of equal reviews costs two requests and not one each.
+ * Returns `client` whose equal reads share a request, so that a flood of equal reviews costs two requests and not one each.
  *
  * Who asks joins only a read that has **not been sent yet**: one that is under way may be answered by what stood before the
  * review that asks had begun. So of each object at most one read is under way and one waits for its end, or for the second
@@ -42,7 +42,7 @@ interface Lane {
 class SharedReads {
   readonly #client: Client;
   readonly #clock: Clock;
-  /** By path; only those that are being read. */
+  /** Keyed by path; only those that are being read. */
   readonly #lanes = new Map<string, Lane>();
 
   constructor(client: Client, clock: Clock) {

@@ -33,7 +33,7 @@ export interface GroupKey {
 const labelValue = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
 /**
- * The other sets of the group by a consistent read, in the order of the list.
+ * Returns the other sets of the group by a consistent read, in the order of the list.
  *
  * @throws what the client throws; an Error for a set that cannot be read
  */
@@ -68,7 +68,7 @@ function siblingOf(item: KubernetesObject): Sibling {
 }
 
 /**
- * The first sibling, in the order given, that is not whole, as the peer puts it; undefined when all are. Its pods
+ * Returns the first sibling, in the order given, that is not whole, as the peer puts it; undefined when all are. Its pods
  * are those that it controls, not those that happen to bear its name.
  */
 export async function unhealthySibling(
@@ -86,7 +86,7 @@ export async function unhealthySibling(
   return problems.find((problem) => problem !== undefined);
 }
 
-/** Whether a pod counts towards its set's being whole: controlled by it, and ready as the peer has it. */
+/** Reports whether a pod counts towards its set's being whole: controlled by it, and ready as the peer has it. */
 function isReadyPodOf({ uid }: Sibling, item: JsonObject): boolean {
   const pod = parsePod(item);
   return (

@@ -9,7 +9,7 @@ export interface WebhookPlace {
   readonly namespace: string;
   /** @default `rollout-operator` */
   readonly service?: string;
-  /** Of the Service. @default 443 */
+  /** The port of the Service. @default 443 */
   readonly port?: number;
   /** Whether a change is made when its review fails. @default `Fail` */
   readonly failurePolicy?: 'Fail' | 'Ignore';
@@ -84,14 +84,14 @@ const statements: readonly WebhookStatement[] = [
 ];
 
 /**
- * The configurations of the webhooks, as the peer ships them.
- * They have no objectSelector, as a scale subresource matches none, and carry no CA: the operator writes it.
+ * Returns the configurations of the webhooks, as the peer ships them. They have no objectSelector, as a scale subresource
+ * matches none, and carry no CA: the operator writes it.
  */
 export function webhookConfigurations(place: WebhookPlace): readonly JsonObject[] {
   return statements.map((statement) => configuration(statement, place));
 }
 
-/** The names of {@link webhookConfigurations}. @param namespace the operator's */
+/** Returns the names of {@link webhookConfigurations}. @param namespace the operator's */
 export function webhookConfigurationNames(
   namespace: string,
 ): Readonly<Record<WebhookKind, readonly string[]>> {
@@ -132,7 +132,7 @@ function configuration(
   };
 }
 
-/** The Service that the API server calls: the webhooks listen on the port named `https`. */
+/** Returns the Service that the API server calls: the webhooks listen on the port named `https`. */
 export function webhookService(labels: Readonly<Record<string, string>>): JsonObject {
   return {
     apiVersion: 'v1',

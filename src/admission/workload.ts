@@ -27,7 +27,7 @@ export type ReviewedObject =
       readonly labels: ReadonlyMap<string, string> | undefined;
     };
 
-/** Which of the four kinds `kind` is; undefined for any other. */
+/** Returns which of the four kinds `kind` is; undefined for any other. */
 export function workloadKindOf({
   group,
   version,

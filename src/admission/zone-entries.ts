@@ -2,12 +2,12 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Instant } from '#base/units.ts';
 import { wholeSeconds } from './time-text.ts';
 
-/** The entry of a set that was scaled down at `at`. */
+/** Returns the entry of a set that was scaled down at `at`. */
 export function formatZoneEntry(at: Instant): string {
   return JSON.stringify({ lastDownscaled: wholeSeconds(at) });
 }
 
-/** The texts of a ConfigMap's `data`, by key: names of sets are free, `constructor` is one. */
+/** Returns the texts of a ConfigMap's `data`, by key: names of sets are free, `constructor` is one. */
 export function zoneData(configMap: JsonObject): ReadonlyMap<string, string> {
   const { data } = configMap;
   const entries = isJsonObject(data) ? Object.entries(data) : [];

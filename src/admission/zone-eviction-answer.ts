@@ -47,7 +47,7 @@ export function noEviction({ kind }: AdmissionRequest): ZoneEvictionAnswer {
   return { decision, reason: 'GetDryRunOptionError' };
 }
 
-/** Refuses what can be the eviction of no pod, whoever posted it: a path made of such names leads elsewhere. */
+/** Refuses what can be the eviction of no pod, no matter who posted it: a path made of such names leads elsewhere. */
 export function noPodName({ namespace, name }: AdmissionRequest): ZoneEvictionAnswer {
   const got = JSON.stringify(`${namespace}/${name}`);
   const message = `the request does not name both a namespace and a pod: got ${got}`;
@@ -135,7 +135,7 @@ function refusalOf(request: AdmissionRequest, refusal: ZoneBudgetRefusal): ZoneE
   }
 }
 
-/** The words of the ledger, but for those that would speak of another kind of budget. */
+/** Returns the words of the ledger, but for those that would speak of another kind of budget. */
 function deniedText({
   denial,
   budget,
@@ -184,7 +184,7 @@ interface Refusing {
   readonly doubt?: Doubt;
 }
 
-/** First the text of the peer, then ours (W-36). */
+/** Returns the refusal: first the text of the peer, then ours (W-36). */
 function refused(
   { name }: AdmissionRequest,
   { reason, code, cause, doubt }: Refusing,

@@ -30,11 +30,11 @@ import {
 
 /** ZoneDisruptionBudgets as evictions ask them, on any replica. */
 export interface ZoneEvictionBudgets {
-  /** The pod in the cache; undefined where the cache has none of that name. */
+  /** Returns the pod in the cache; undefined where the cache has none of that name. */
   pod(namespace: string, name: string): PodView | undefined;
   /**
-   * What all budgets over `pod` say to its eviction, by name; none where there is none. What they allow is stored by then, but
-   * for dry runs.
+   * Returns what all budgets over `pod` say to its eviction, by name; none where there is none. What they allow is stored by
+   * then, but for dry runs.
    *
    * @throws the reason of `signal` when that aborts first; what the API server fails with
    */
@@ -53,9 +53,9 @@ export interface ZonePodEvictionOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Logger;
   readonly limits: {
-    /** Of reviews that read a pod. */
+    /** Limits reviews that read a pod. */
     readonly reads: ConcurrencyLimit;
-    /** Of reviews that the budgets judge. */
+    /** Limits reviews that the budgets judge. */
     readonly judgements: ConcurrencyLimit;
   };
   /** Counts an answer (OPS-1). */
@@ -112,7 +112,7 @@ function isEviction({ kind: { group, version, kind } }: AdmissionRequest): boole
   return group === 'policy' && kind === 'Eviction' && isKnown;
 }
 
-/** Why a pod goes whatever the budgets say (EV-8); undefined: they are asked. */
+/** Returns why a pod goes whatever the budgets say (EV-8); undefined: they are asked. */
 function exemptionOf({
   phase,
   isTerminating,
@@ -123,7 +123,7 @@ function exemptionOf({
   return unready === undefined ? undefined : 'NotReadyPod';
 }
 
-/** Whether a pod that may go without being judged is there, and as the cache has it. */
+/** Reads whether a pod that may go without being judged is there, and as the cache has it. */
 async function byReading(review: Case, ports: Ports): Promise<ZoneEvictionAnswer> {
   const { request } = review;
   const leave = ports.limits.reads.acquire();
@@ -187,8 +187,9 @@ async function byJudging(pod: PodView, review: Case, ports: Ports): Promise<Zone
 }
 
 /**
- * The permission for `pod`, once it is proven to have been there after that was stored. The API server evicts whatever has
- * that name by then; and once its successor is up, the reservation of `pod` ends, and another zone may be given away.
+ * Returns the permission for `pod`, once it is proven to have been there after that was stored. The API server evicts
+ * whatever has that name by then; and once its successor is up, the reservation of `pod` ends, and another zone may be given
+ * away.
  */
 function byProof(
   pod: PodView,
@@ -202,7 +203,7 @@ function byProof(
   );
 }
 
-/** Nothing is refused to a dry run, as nothing comes of it (EV-7, EV-9, W-16). */
+/** Returns the answer, but refuses nothing to a dry run, as nothing comes of it (EV-7, EV-9, W-16). */
 function unlessDry(request: AdmissionRequest, answer: ZoneEvictionAnswer): ZoneEvictionAnswer {
   return isDryRun(request) ? passedFor('DryRun') : answer;
 }

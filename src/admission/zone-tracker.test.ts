@@ -63,7 +63,7 @@ test('zoneTrackerRecord() creates the map and notes its own down-scale [admissio
   assert.equal(await bed.lastDownscale(A), undefined);
 });
 
-test('zoneTrackerRecord() begins a map that is shipped empty as scaled down now (#14)', async () => {
+test('zoneTrackerRecord() begins a map that is shipped empty as scaled down now', async () => {
   await using bed = await twoZones(wait);
   await bed.storeZones({});
   const { message = '' } = await bed.downscale(A, 3, 1);
@@ -72,7 +72,7 @@ test('zoneTrackerRecord() begins a map that is shipped empty as scaled down now 
   assert.deepEqual(bed.fleet.story(), []);
 });
 
-test('zoneTrackerRecord() says what to do where the map is missing and may not be created (#14)', async () => {
+test('zoneTrackerRecord() says what to do where the map is missing and may not be created', async () => {
   await using bed = await twoZones();
   bed.api.fault = ({ method, path }) =>
     method === 'POST' && /\/configmaps(?:\?|$)/.test(path) ? { status: 403 } : undefined;

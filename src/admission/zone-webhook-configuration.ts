@@ -6,7 +6,7 @@ import { webhookPaths } from './webhook-paths.ts';
 export interface ZoneWebhookPlace {
   /** The operator's; evictions of all namespaces are reviewed, but for this one and `kube-system`. */
   readonly namespace: string;
-  /** Of the Service. @default 443 */
+  /** The port of the Service. @default 443 */
   readonly port?: number;
   /** Who writes the CA: cert-manager, which is asked for it by an annotation, or this program. */
   readonly injector: 'cert-manager' | 'self';
@@ -57,7 +57,7 @@ export interface SharedZoneWebhookPlace extends Pick<ZoneWebhookPlace, 'namespac
   readonly service?: string;
 }
 
-/** The name of {@link sharedZoneConfiguration}. @param namespace the operator's */
+/** Returns the name of {@link sharedZoneConfiguration}. @param namespace the operator's */
 export function sharedZoneName(namespace: string): string {
   return `zone-disruption-budgets-${namespace}`;
 }

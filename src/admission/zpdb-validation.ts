@@ -21,7 +21,7 @@ export function zpdbValidation(): Webhook {
   };
 }
 
-/** What is wrong with the object under review, in the words of the peer; undefined where nothing is. */
+/** Returns what is wrong with the object under review, in the words of the peer; undefined where nothing is. */
 function problemOf({ object: source }: AdmissionRequest): string | undefined {
   // As Go says of no bytes, which it takes null for.
   if (typeof source !== 'string' || source === 'null') return 'unexpected end of JSON input';

@@ -3,7 +3,7 @@ export type Leave = () => void;
 
 interface Lane {
   inside: number;
-  /** In order of arrival. */
+  /** Kept in order of arrival. */
   readonly waiting: Set<() => void>;
 }
 
@@ -39,7 +39,7 @@ export class CallLanes {
       isInside = false;
       const [next] = lane.waiting;
       if (next !== undefined) {
-        // The place goes from hand to hand: whoever comes in between does not get it.
+        // The place goes from hand to hand: a caller in between does not get it.
         lane.waiting.delete(next);
         next();
         return;
@@ -50,7 +50,7 @@ export class CallLanes {
   }
 }
 
-/** @returns whether a place was handed over before `signal` aborted */
+/** Waits for a place. @returns whether one was handed over before `signal` aborted */
 function waitIn(lane: Lane, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const take = (): void => {

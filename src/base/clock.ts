@@ -25,9 +25,9 @@ export interface SleepOptions extends TimerOptions {
  * Adapters: the system clock (`telemetry/`), the virtual clock (`embedded-cluster/`).
  */
 export interface Clock {
-  /** Wall-clock time; may step. */
+  /** Returns the wall-clock time; it may step. */
   now(): Instant;
-  /** Time that never steps; the only one fit for ages and deadlines. */
+  /** Returns a time that never steps, the only one fit for ages and deadlines. */
   monotonic(): Monotonic;
   /**
    * Calls `fire` once, `delay` from now. Delays beyond 2^31 ms are honoured, negative ones count as 0.

@@ -30,7 +30,7 @@ function unitProblem(unit: string): string {
   return unit === '' ? 'missing unit' : `unknown unit ${goQuoted(unit)}`;
 }
 
-/** The number before the point of a term; undefined where there is none, or it is beyond {@link most}. */
+/** Returns the number before the point of a term; undefined where there is none, or it is beyond {@link most}. */
 function countIn(term: readonly (string | undefined)[] | null): bigint | undefined {
   const [, whole = '', fraction = ''] = term ?? [];
   if (whole === '' && fraction === '') return undefined;
@@ -38,7 +38,7 @@ function countIn(term: readonly (string | undefined)[] | null): bigint | undefin
   return count > most ? undefined : count;
 }
 
-/** The number that `digits` spell, or one that is beyond {@link most} as well. */
+/** Returns the number that `digits` spell, or one that is beyond {@link most} as well. */
 function countOf(digits: string): bigint {
   const significant = digits.replace(/^0+/, '');
   return significant.length > mostDigits ? most + 1n : BigInt(significant || '0');
@@ -48,7 +48,7 @@ const firstBeyondAscii = 0x80;
 const firstPrintable = 0x20;
 const encoder = new TextEncoder();
 
-/** `text` as Go's package time quotes it: bytes beyond ASCII and control characters as `\x` and two digits. */
+/** Returns `text` as Go's package time quotes it: bytes beyond ASCII and control characters as `\x` and two digits. */
 function goQuoted(text: string): string {
   let quoted = '"';
   for (const character of text) {

@@ -22,9 +22,8 @@ const significantDigits = 20;
 const wanted = 'must be a Go duration such as "90s", "1h30m" or "0" (units ns, us, ms, s, m, h)';
 
 /**
- * The span that a Go duration names: an optional sign, then `0` or one or more decimals each with a unit
- * (IN-16, FL-6). The unit is required, days and weeks do not exist, nothing is trimmed; the range is that of
- * 64 bits of nanoseconds.
+ * Returns the span that a Go duration names: an optional sign, then `0` or one or more decimals each with a unit (IN-16,
+ * FL-6). The unit is required, days and weeks do not exist, nothing is trimmed; the range is that of 64 bits of nanoseconds.
  *
  * @param path where `text` stands, for the problem
  */
@@ -43,12 +42,12 @@ export function parseGoDuration(text: string, path: string): Parsed<Millis> {
   return valid(fromNanoseconds(sign * nanoseconds));
 }
 
-/** Nanoseconds that a unit of Go stands for; undefined for what is no unit. */
+/** Returns the nanoseconds that a unit of Go stands for; undefined for what is no unit. */
 export function goDurationUnit(unit: string): bigint | undefined {
   return nanosecondsPerUnit.get(unit);
 }
 
-/** The sum in nanoseconds, or what is wrong with the text as the end of a sentence. */
+/** Returns the sum in nanoseconds, or what is wrong with the text as the end of a sentence. */
 function sumOfTerms(text: string): bigint | string {
   const term = /(\d*)(?:\.(\d*))?([^\d.]*)/y;
   let total = 0n;
@@ -79,7 +78,7 @@ function fromNanoseconds(nanoseconds: bigint): Millis {
 }
 
 /**
- * `span` as Go prints it (LG-5): `1h0m0s`, `1.5s`, `250ms`, `1.5µs`, `0s`. Rounded to the nanosecond.
+ * Returns `span` as Go prints it (LG-5): `1h0m0s`, `1.5s`, `250ms`, `1.5µs`, `0s`. Rounded to the nanosecond.
  *
  * @throws {RangeError} when `span` is not finite
  */
@@ -102,7 +101,7 @@ function format(nanoseconds: bigint): string {
   return `${minutes / 60n}h${minutes % 60n}m${rest}`;
 }
 
-/** `value` / 10^`places`, without trailing zeros. */
+/** Returns `value` / 10^`places`, without trailing zeros. */
 function decimal(value: bigint, places: number): string {
   const scale = 10n ** BigInt(places);
   const fraction = (value % scale).toString().padStart(places, '0').replace(/0+$/, '');

@@ -9,12 +9,12 @@ export interface JsonObject {
   readonly [member: string]: JsonValue | undefined;
 }
 
-/** Whether `value` is a JSON object (neither null, nor an array). */
+/** Reports whether `value` is a JSON object (neither null, nor an array). */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether `value` is a JSON array. */
+/** Reports whether `value` is a JSON array. */
 export function isJsonArray(value: unknown): value is JsonArray {
   return Array.isArray(value);
 }

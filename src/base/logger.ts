@@ -13,7 +13,7 @@ export interface Logger {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** A logger that prints `fields` before the message of each event. */
+  /** Returns a logger that prints `fields` before the message of each event. */
   with(fields: LogFields): Logger;
   /**
    * Hands on what was logged and still waits to be written, before it returns: what is said of a disruption must be known

@@ -26,7 +26,7 @@ export function compareNaturally(left: string, right: string): number {
 }
 
 /**
- * Where comparing may start: pods of one set share a long prefix, which is skipped, but for the number that the
+ * Returns where comparing may start: pods of one set share a long prefix, which is skipped, but for the number that the
  * first difference stands in, or the one character before it that tells which run it belongs to.
  */
 function startOfDifference(left: string, right: string): number {

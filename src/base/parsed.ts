@@ -16,12 +16,12 @@ export type Parsed<T> =
   | { readonly kind: 'valid'; readonly value: T }
   | { readonly kind: 'invalid'; readonly problem: Problem };
 
-/** A successful parse. */
+/** Returns a successful parse. */
 export function valid<T>(value: T): Parsed<T> {
   return { kind: 'valid', value };
 }
 
-/** A refused input at `path`; `message` says what is required and what was seen. */
+/** Returns a refused input at `path`; `message` says what is required and what was seen. */
 export function invalid(path: string, message: string): Parsed<never> {
   return { kind: 'invalid', problem: { path, message } };
 }

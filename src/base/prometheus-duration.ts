@@ -6,7 +6,7 @@ import { millis } from './units.ts';
 
 const syntax = /^(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/;
 
-/** In the order of the groups of {@link syntax}. */
+/** Listed in the order of the groups of {@link syntax}. */
 const millisecondsPerUnit = [31_536_000_000, 604_800_000, 86_400_000, 3_600_000, 60_000, 1_000, 1];
 
 /** 2^63 - 1 nanoseconds, in whole milliseconds: the longest span that the peers can hold. */
@@ -17,8 +17,8 @@ const wanted =
   '(whole numbers with units y, w, d, h, m, s, ms, each at most once, the largest first)';
 
 /**
- * The span that a Prometheus duration names (IN-30): a day is 24 h, a week 7 d, a year 365 d. A bare `0` is
- * allowed; decimals, signs and spaces are not.
+ * Returns the span that a Prometheus duration names (IN-30): a day is 24 h, a week 7 d, a year 365 d. A bare `0` is allowed;
+ * decimals, signs and spaces are not.
  *
  * @param path where `text` stands, for the problem
  */

@@ -38,7 +38,7 @@ export class SparseLog {
     if (all !== undefined) this.#log.error(message, all);
   }
 
-  /** The fields of the line; undefined while the cause is quiet. */
+  /** Returns the fields of the line; undefined while the cause is quiet. */
   #due(cause: string, fields: LogFields): LogFields | undefined {
     const now = this.#clock.monotonic();
     const logged = this.#causes.get(cause);

@@ -9,7 +9,7 @@ const highestInt32 = 2_147_483_647;
 export class SpecFields {
   readonly problems: Problem[] = [];
 
-  /** @param fallback stands where nothing does; without one, something must */
+  /** Reads a text. @param fallback stands where nothing does; without one, something must */
   text(object: JsonObject, path: string, fallback?: string): string | undefined {
     const value = object[nameIn(path)] ?? fallback;
     if (typeof value === 'string' && (value !== '' || fallback !== undefined)) return value;
@@ -67,7 +67,7 @@ export class SpecFields {
   }
 }
 
-/** A part of what a user wrote, as a message shows it. */
+/** Returns a part of what a user wrote, as a message shows it. */
 function shown(value: JsonValue | undefined): string {
   if (typeof value === 'string') return quoted(value);
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);

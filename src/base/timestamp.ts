@@ -7,7 +7,7 @@ const syntax =
   /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:Z|([+-])(\d{2}):(\d{2}))$/;
 
 /**
- * The time that an RFC 3339 timestamp names (IN-17): upper-case `T` and `Z`, seconds, an offset; nothing is trimmed,
+ * Returns the time that an RFC 3339 timestamp names (IN-17): upper-case `T` and `Z`, seconds, an offset; nothing is trimmed,
  * and no day is corrected that its month does not have.
  *
  * @param path where `text` stands, for the problem

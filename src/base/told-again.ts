@@ -1,6 +1,6 @@
 import { type Millis, minutes } from './units.ts';
 
-/** What is said in other words is told again after this time at the earliest. */
+/** What is said in other words is reported again after this time at the earliest. */
 export const changedAfter: Millis = minutes(1);
-/** What lasts is told again after this time, although nothing of it changed: whoever looks late finds it, too. */
+/** What lasts is reported again after this time, although nothing of it changed: a late reader finds it, too. */
 export const unchangedAfter: Millis = minutes(10);

@@ -13,32 +13,32 @@ export type Instant = Brand<number, 'Instant'>;
 /** A point on a clock that never steps: milliseconds since an arbitrary start of this process. */
 export type Monotonic = Brand<number, 'Monotonic'>;
 
-/** `value` milliseconds. */
+/** Returns `value` milliseconds. */
 export function millis(value: number): Millis {
   return value as Millis;
 }
 
-/** `value` seconds, in milliseconds. */
+/** Returns `value` seconds, in milliseconds. */
 export function seconds(value: number): Millis {
   return millis(value * 1_000);
 }
 
-/** `value` minutes, in milliseconds. */
+/** Returns `value` minutes, in milliseconds. */
 export function minutes(value: number): Millis {
   return millis(value * 60_000);
 }
 
-/** The instant `value` milliseconds after 1970-01-01T00:00:00Z. */
+/** Returns the instant `value` milliseconds after 1970-01-01T00:00:00Z. */
 export function instant(value: number): Instant {
   return value as Instant;
 }
 
-/** The monotonic reading `value`. */
+/** Returns the monotonic reading `value`. */
 export function monotonic(value: number): Monotonic {
   return value as Monotonic;
 }
 
-/** `start` moved by `span`; a negative span moves back. */
+/** Returns `start` moved by `span`; a negative span moves back. */
 export function after(start: Instant, span: Millis): Instant {
   return instant(start + span);
 }

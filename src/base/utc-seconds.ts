@@ -4,7 +4,7 @@ import type { Instant } from './units.ts';
 const farthest = 8_640_000_000_000_000;
 
 /**
- * The instant as people read it: RFC 3339, UTC, whole seconds, rounded up, so that what waits until then has ended
+ * Returns the instant as people read it: RFC 3339, UTC, whole seconds, rounded up, so that what waits until then has ended
  * when a clock shows it. Times beyond the year 275760 are shown as its end.
  */
 export function formatUtcSeconds(at: Instant): string {

@@ -41,7 +41,7 @@ export interface BundlePublisherOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<CertificateMetrics, 'setConfigurationsWithoutCa'>;
-  /** Of the configurations labelled with our namespace; run by whoever made them. */
+  /** Informers of the configurations labelled with our namespace; run by their maker. */
   readonly informers: Readonly<Record<WebhookKind, Informer<WebhookConfigurationView>>>;
 }
 
@@ -55,7 +55,7 @@ const mostUnnamed = 32;
 const writePause = seconds(1);
 
 /**
- * Keeps our CAs in every labelled webhook configuration, whoever overwrites them, and tells since when all
+ * Keeps our CAs in every labelled webhook configuration, no matter who overwrites them, and tells since when all
  * of them carry a CA. A write that fails is tried again, which the peer does not do.
  */
 export class BundlePublisher {
@@ -90,7 +90,7 @@ export class BundlePublisher {
     return this.#ready.promise;
   }
 
-  /** What the configurations are known to trust. */
+  /** Returns what the configurations are known to trust. */
   get publication(): Publication {
     return { kind: 'managed', since: this.#since };
   }
@@ -100,7 +100,7 @@ export class BundlePublisher {
     this.#changed = changed;
   }
 
-  /** From now on every labelled configuration is to carry `authorities`, as a look at the Secret sent at `readAt` says. */
+  /** Has every labelled configuration carry `authorities` from now on, as a look at the Secret sent at `readAt` says. */
   want(authorities: readonly Authority[], readAt: Monotonic | undefined): void {
     const isSame =
       authorities.length === this.#wanted.length &&

@@ -24,7 +24,7 @@ export interface FileCertificateOptions {
 }
 
 /**
- * The certificate in two files, read anew when they change (the peer reads them once).
+ * Opens the certificate in two files, read anew when they change (the peer reads them once).
  *
  * @throws when they cannot be used at the start, or have expired: the program cannot serve then
  */
@@ -100,7 +100,7 @@ class CertificateFiles {
   }
 }
 
-/** Both files by their content: whichever way they are replaced, a changed text is seen and a torn pair is not taken. */
+/** Reads both files by their content: whichever way they are replaced, a changed text is seen and a torn pair is not taken. */
 async function readPair({
   certFile,
   keyFile,

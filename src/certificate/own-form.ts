@@ -3,7 +3,7 @@ import { instant } from '#base/units.ts';
 import type { Authority } from './api.ts';
 import type { PemBlock } from './pem.ts';
 
-/** The certificate as an authority, where it has the form of our CAs and of the peer's; it may still be a stranger's. */
+/** Returns the certificate as an authority, where it has the form of our CAs and of the peer's; it may still be a stranger's. */
 export function ofOurForm({ body, pem }: PemBlock): readonly Authority[] {
   try {
     const certificate = new X509Certificate(pem);

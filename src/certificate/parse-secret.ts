@@ -5,8 +5,8 @@ import { lifecycle } from './plan-lifecycle.ts';
 import { parseAuthorities, parseLeaf } from './read-pair.ts';
 
 /**
- * What the Secret `name` (as `namespace/name`) holds: nothing, a whole certificate, or what is of no use. A next pair that cannot be used counts
- * as none: it will be made anew.
+ * Returns what the Secret `name` (as `namespace/name`) holds: nothing, a whole certificate, or what is of no use. A next
+ * pair that cannot be used counts as none: it will be made anew.
  */
 export function parseSecret(name: string, secret: JsonObject): SecretState {
   const data = secret['data'];
@@ -53,7 +53,7 @@ function parseTime(text: string): Instant | undefined {
   return Number.isNaN(at) ? undefined : instant(at);
 }
 
-/** The text of a member of `data`, which is in base64; empty where there is none. */
+/** Returns the text of a member of `data`, which is in base64; empty where there is none. */
 function textOf(members: JsonObject, key: string): string {
   const value = members[key];
   return typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : '';

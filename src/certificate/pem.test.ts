@@ -30,7 +30,7 @@ const hostile: Readonly<Record<string, string>> = {
 
 describe('certificateBlocks()', () => {
   for (const [what, text] of Object.entries(hostile)) {
-    test(`finds no certificate in ${what}, in time that grows as the text (#14)`, () => {
+    test(`finds no certificate in ${what}, in time that grows as the text`, () => {
       assert.deepEqual(
         endingInTime(() => certificateBlocks(text)),
         [],
@@ -38,7 +38,7 @@ describe('certificateBlocks()', () => {
     });
   }
 
-  test('finds a certificate among line breaks, in time that grows as the text (#14)', () => {
+  test('finds a certificate among line breaks, in time that grows as the text', () => {
     const breaks = filled('\n');
     const text = `${begin}${breaks}AAAA${breaks}BBBB${breaks}${end}`;
     assert.deepEqual(

@@ -10,9 +10,9 @@ const begin = '-----BEGIN CERTIFICATE-----';
 const end = '-----END CERTIFICATE-----';
 
 /**
- * The certificates in `text`, in order; whatever stands between them is left out.
+ * Returns the certificates in `text`, in order; whatever stands between them is left out.
  *
- * Whoever may write the text chooses its length: each character is looked at a fixed number of times, which a regular
+ * The writer of the text chooses its length: each character is looked at a fixed number of times, which a regular
  * expression over a whole block does not promise.
  */
 export function certificateBlocks(text: string): readonly PemBlock[] {
@@ -24,14 +24,14 @@ export function certificateBlocks(text: string): readonly PemBlock[] {
   });
 }
 
-/** The block with `raw` between its markers; none where that is no base64. */
+/** Returns the block with `raw` between its markers; none where that is no base64. */
 function blockOf(raw: string): readonly PemBlock[] {
   const body = raw.replaceAll(/\s+/g, '');
   if (body === '' || /[^A-Za-z0-9+/=]/.test(body)) return [];
   return [{ body, pem: pemOf('CERTIFICATE', body) }];
 }
 
-/** A PEM block of the kind `label`. @param body base64 of the DER form */
+/** Returns a PEM block of the kind `label`. @param body base64 of the DER form */
 export function pemOf(label: string, body: string): string {
   const lines = body.match(/.{1,64}/g) ?? [];
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');

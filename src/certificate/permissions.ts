@@ -4,13 +4,13 @@ import { type WebhookKind, webhookTypes } from './webhook-configuration.ts';
 /** Names of the objects that the certificate is about. */
 export interface CertificateNames {
   readonly secret: string;
-  /** Of the configurations that carry the CA. */
+  /** Names of the configurations that carry the CA. */
   readonly configurations: Readonly<Record<WebhookKind, readonly string[]>>;
 }
 
 /**
- * What a self-signed certificate takes, and the publication of its CA. The Secret is shipped empty: no rule for
- * one name can permit to create it.
+ * Returns what a self-signed certificate takes, and the publication of its CA. The Secret is shipped empty: no rule for one
+ * name can permit to create it.
  */
 export function certificatePermissions(names: CertificateNames): readonly Permission[] {
   return [

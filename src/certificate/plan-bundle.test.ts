@@ -60,7 +60,7 @@ const cases: Readonly<Record<string, Case>> = {
     wanted: [b],
     want: ['b', 'a'],
   },
-  'takes out a CA of our form that is not tolerated any more (#14)': {
+  'takes out a CA of our form that is not tolerated any more': {
     given: bundle([a], ['of our form']),
     wanted: [a],
     want: ['a'],
@@ -96,7 +96,7 @@ describe('planBundle()', () => {
 describe('unnamedSince()', () => {
   const T1 = monotonic(60_000);
 
-  test('dates what the Secret does not name from the first look at it (#14)', () => {
+  test('dates what the Secret does not name from the first look at it', () => {
     const earlier = new Map([['b', monotonic(5)]]);
     const since = unnamedSince(
       [
@@ -129,7 +129,7 @@ describe('unnamedSince()', () => {
 describe('isTolerated()', () => {
   const since = monotonic(1_000);
 
-  test('gives other replicas three minutes to have a CA named by the Secret (#14)', () => {
+  test('gives other replicas three minutes to have a CA named by the Secret', () => {
     assert.equal(isTolerated(since, monotonic(since + graceOfUnnamed - 1)), true);
     assert.equal(isTolerated(since, monotonic(since + graceOfUnnamed)), false);
     assert.equal(graceOfUnnamed, 180_000);

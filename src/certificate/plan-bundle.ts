@@ -15,13 +15,13 @@ export interface BundleView {
 const mostAuthorities = 8;
 
 /**
- * How long a CA of our form stays in a bundle without being named by the Secret. Whoever serves by it looks at the Secret
+ * How long a CA of our form stays in a bundle without being named by the Secret. A replica that serves by it looks at the Secret
  * each minute and writes it there: two looks of the other, one of ours.
  */
 export const graceOfUnnamed: Millis = minutes(3);
 
 /**
- * The CAs that a bundle has to carry: `wanted`, and the tolerated ones that have not expired, as another replica may
+ * Returns the CAs that a bundle has to carry: `wanted`, and the tolerated ones that have not expired, as another replica may
  * serve what they vouch for. Whatever else somebody wrote into it goes.
  *
  * An order of its own, or an expired CA of our form, is no reason to write: two replicas whose clocks or whose views of
@@ -45,7 +45,7 @@ export function planBundle(
 }
 
 /**
- * Since when every bundle of `bundles` carries each of `wanted`, by id; those that one lacks are not in it.
+ * Returns since when every bundle of `bundles` carries each of `wanted`, by id; those that one lacks are not in it.
  *
  * @param earlier the last answer: what holds still has held since then
  */
@@ -59,8 +59,8 @@ export function publishedSince(
 }
 
 /**
- * Since when `bundles` carry what the Secret does not name, by id. The form of a certificate proves nothing: anybody can
- * make one that looks like ours.
+ * Returns since when `bundles` carry what the Secret does not name, by id. The form of a certificate proves nothing: anybody
+ * can make one that looks like ours.
  *
  * @param named ids that the Secret names, or that are served here
  * @param earlier the last answer: what was unnamed then has been since
@@ -75,7 +75,7 @@ export function unnamedSince(
 }
 
 /**
- * Whether a CA of our form may stay that has been `unnamed` since then.
+ * Reports whether a CA of our form may stay that has been `unnamed` since then.
  *
  * @param readAt when the last look at the Secret that found CAs in it was sent; undefined: none has. While the Secret
  *   cannot be read, nobody knows what it names

@@ -16,7 +16,7 @@ export const longestPoll: Millis = minutes(1);
 /** How long a CA must have been seen in every configuration: other API servers see it later than we do. */
 const longestSettle = millis(30_000);
 
-/** Whoever writes the Secret says when to look at it again; not sooner than this. */
+/** The writer of the Secret says when to look at it again; not sooner than this. */
 const shortestPause = seconds(5);
 
 /** Moments in the life of a certificate; all follow from it alone, so that every replica finds the same. */
@@ -33,28 +33,29 @@ export interface Lifecycle {
   readonly settle: Millis;
 }
 
-/** Whether clients whose clocks are about right accept `leaf`: it has begun, and has not ended. */
+/** Reports whether clients whose clocks are about right accept `leaf`: it has begun, and has not ended. */
 export function isUsable(leaf: Leaf, now: Instant): boolean {
   return hasBegun(leaf, now) && leaf.notAfter > now;
 }
 
 /**
- * Whether `leaf` is valid by now. What a replica issues whose clock is ahead by less than {@link skew} has begun for all
- * others; beyond that the replica whose clock is behind replaces it, by one that has begun for all: the two do not fight.
+ * Reports whether `leaf` is valid by now. What a replica issues whose clock is ahead by less than {@link skew} has begun for
+ * all others; beyond that the replica whose clock is behind replaces it, by one that has begun for all: the two do not
+ * fight.
  */
 export function hasBegun({ notBefore }: Leaf, now: Instant): boolean {
   return notBefore <= after(now, skew);
 }
 
 /**
- * The shortest time between two looks at the Secret, whatever it holds. Shorter than 5 s only where certificates are
+ * Returns the shortest time between two looks at the Secret, whatever it holds. Shorter than 5 s only where certificates are
  * asked for that last less than two minutes. @param expiration of the certificates that are issued here
  */
 export function pauseBetweenLooks(expiration: Millis): Millis {
   return millis(Math.min(shortestPause, expiration / 24));
 }
 
-/** The moments of `leaf`. */
+/** Returns the moments of `leaf`. */
 export function lifecycle({ notBefore, notAfter }: Leaf): Lifecycle {
   const life = notAfter - notBefore;
   const part = millis(life / 24);

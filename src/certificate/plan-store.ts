@@ -33,9 +33,8 @@ export type StoreReason =
 const mostBesideNew = mostAuthorities - 1;
 
 /**
- * What a Secret without data is to hold: the first certificate. A Secret that was deleted under a running process
- * asks for another one (that is how one is replaced by hand): what is served is put back, with a next one to switch
- * to.
+ * Returns what a Secret without data is to hold: the first certificate. A Secret that was deleted under a running process
+ * asks for another one (that is how one is replaced by hand): what is served is put back, with a next one to switch to.
  */
 export function planMissingContent(
   snapshot: Snapshot,
@@ -60,7 +59,7 @@ export function planMissingContent(
   return { current: served, next, authorities, dnsNames, because };
 }
 
-/** What the Secret is to hold in place of `content`; undefined while it is right. */
+/** Returns what the Secret is to hold in place of `content`; undefined while it is right. */
 export function planStore(
   content: SecretContent,
   snapshot: Snapshot,
@@ -90,7 +89,7 @@ export function planStore(
   );
 }
 
-/** Why no client accepts `leaf` now; undefined where they do. */
+/** Returns why no client accepts `leaf` now; undefined where they do. */
 function whyUseless(leaf: Leaf, now: Instant): Because<StoreReason> | undefined {
   if (isUsable(leaf, now)) return undefined;
   return hasBegun(leaf, now)
@@ -99,8 +98,8 @@ function whyUseless(leaf: Leaf, now: Instant): Because<StoreReason> | undefined 
 }
 
 /**
- * The Secret with the CA of what this process still serves, where somebody made a Secret without it: other replicas leave
- * in the webhook configurations only what the Secret names.
+ * Returns the Secret with the CA of what this process still serves, where somebody made a Secret without it: other replicas
+ * leave in the webhook configurations only what the Secret names.
  */
 function planAuthority(
   { authorities: named }: SecretContent,
@@ -121,8 +120,8 @@ function planAuthority(
 }
 
 /**
- * Another certificate where clients call us by a name that this one lacks. Where the bundles are not ours to
- * write, another CA helps nobody before a person has copied it: there the name waits for the usual renewal.
+ * Returns another certificate where clients call us by a name that this one lacks. Where the bundles are not ours to write,
+ * another CA helps nobody before a person has copied it: there the name waits for the usual renewal.
  */
 function planRename(
   { current, next, authorities }: SecretContent,
@@ -157,12 +156,12 @@ function planRenewal(
   return { current, next: { pair: 'new', from }, authorities, dnsNames: [dnsName], because };
 }
 
-/** The earliest switch to a certificate that is wanted at once. */
+/** Returns the earliest switch to a certificate that is wanted at once. */
 function promptSwitch(current: Leaf, { publication }: Snapshot, now: Instant): Instant {
   return publication.kind === 'managed' ? now : lifecycle(current).latestSwitch;
 }
 
-/** Whether clients that call `dnsName` accept the certificate. */
+/** Reports whether clients that call `dnsName` accept the certificate. */
 export function covers({ dnsNames }: Leaf, dnsName: string): boolean {
   const wanted = dnsName.toLowerCase();
   const dot = wanted.indexOf('.');
@@ -179,7 +178,7 @@ function authoritiesToStore(
   return keptAuthorities(wanted, now).slice(0, mostBesideNew);
 }
 
-/** The CAs that clients cannot do without; first, as only so many are kept. */
+/** Returns the CAs that clients cannot do without; first, as only so many are kept. */
 export function authoritiesInUse(
   { current, next }: SecretContent,
   served: Leaf | undefined,
@@ -189,7 +188,7 @@ export function authoritiesInUse(
 }
 
 /**
- * The CAs to keep, in order, each once. One stays until it has expired: any replica that was cut off may still serve
+ * Returns the CAs to keep, in order, each once. One stays until it has expired: any replica that was cut off may still serve
  * what it vouches for, and no message can tell when the last one has stopped.
  */
 export function keptAuthorities(

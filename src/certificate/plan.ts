@@ -1,6 +1,6 @@
 /**
  * The certificate of the webhooks: made, renewed before it expires, shared by all replicas in a Secret, and its CA written
- * where the API server looks. The room serves nothing; whoever listens is told of each change.
+ * where the API server looks. The room serves nothing; a listener is called at each change.
  */
 import type { Because } from '#base/because.ts';
 import { after, type Instant, instant } from '#base/units.ts';
@@ -17,7 +17,7 @@ import {
 
 /** What the webhook configurations are known to trust. */
 export type Publication =
-  /** They are not ours to write: whoever wrote them takes the CAs from the Secret. */
+  /** They are not ours to write: their writer takes the CAs from the Secret. */
   | { readonly kind: 'unmanaged' }
   /** By id of a CA: since when every labelled configuration has carried it, as far as we have seen. */
   | { readonly kind: 'managed'; readonly since: ReadonlyMap<string, Instant> };
@@ -108,7 +108,7 @@ const notPublished: Because<'CaNotPublished'> = Object.freeze({
     'a labelled webhook configuration does not carry the new CA yet, so the old certificate is served',
 });
 
-/** Whether the next certificate is to be served: its time has come, or the current one is of no use. */
+/** Reports whether the next certificate is to be served: its time has come, or the current one is of no use. */
 function isDue({ current, next }: SecretContent, snapshot: Snapshot, now: Instant): boolean {
   if (next === undefined || !isUsable(next.leaf, now)) return false;
   if (!isUsable(current, now)) return true;
@@ -122,7 +122,7 @@ interface Gate {
   readonly opensAt?: Instant;
 }
 
-/** Whether `wanted` may take the place of what is served: not while a client may trust only the latter. */
+/** Reports whether `wanted` may take the place of what is served: not while a client may trust only the latter. */
 function gateOf(
   wanted: Leaf,
   { served, publication, current }: Snapshot & { readonly current: Leaf },
@@ -137,7 +137,7 @@ function gateOf(
   return { isOpen: now >= opensAt, opensAt };
 }
 
-/** The next moment of any of `leaves`, or of `moments`, and not later than the next poll. */
+/** Returns the next moment of any of `leaves`, or of `moments`, and not later than the next poll. */
 function nextLook(
   leaves: readonly Leaf[],
   moments: readonly (Instant | undefined)[],

@@ -23,7 +23,7 @@ export interface PairPaths {
   readonly key: string;
 }
 
-/** `pair`, if both parse and the key is that of the first certificate. @param paths name both in the problem */
+/** Returns `pair`, if both parse and the key is that of the first certificate. @param paths name both in the problem */
 export function checkPair(pair: KeyPair, paths: PairPaths): Parsed<CheckedPair> {
   const parsed = parseCertificates(pair.cert, paths.cert);
   if (parsed.kind === 'invalid') return parsed;
@@ -43,7 +43,7 @@ export function checkPair(pair: KeyPair, paths: PairPaths): Parsed<CheckedPair> 
   return valid({ cert: pair.cert, key: pair.key, chain, notAfter: earliestExpiry(chain) });
 }
 
-/** The CAs in `text`, in order, each once; 1 to 8. @param path where it stands, for the problem */
+/** Returns the CAs in `text`, in order, each once; 1 to 8. @param path where it stands, for the problem */
 export function parseAuthorities(text: string, path: string): Parsed<readonly Authority[]> {
   const byId = new Map(certificateBlocks(text).map((block) => [block.body, block]));
   const blocks = [...byId.values()];
@@ -56,7 +56,7 @@ export function parseAuthorities(text: string, path: string): Parsed<readonly Au
   return valid(parsed.value.map(authorityOf));
 }
 
-/** `pair` as something to serve, if it is whole, of at most 8 certificates, and one of `authorities` vouches for it. */
+/** Returns `pair` as something to serve, if it is whole, of at most 8 certificates, and one of `authorities` vouches for it. */
 export function parseLeaf(
   pair: KeyPair,
   paths: PairPaths & { readonly ca: string },
@@ -126,7 +126,7 @@ function authorityOf({ block, certificate }: FoundCertificate): Authority {
   };
 }
 
-/** The names first: a signature costs a thousand times as much to check. */
+/** Reports whether one signed the other. The names come first: a signature costs a thousand times as much to check. */
 function isSignedBy(chain: readonly X509Certificate[], authority: X509Certificate): boolean {
   return chain.some(
     (certificate) =>

@@ -24,7 +24,11 @@ import type { SecretStore, StoredSecret } from './secret-store.ts';
 /** Where the rotation learns what clients trust, and says what they are to trust. */
 export interface BundlePort {
   readonly publication: Publication;
-  /** @param readAt when the look at the Secret was sent that named them; undefined: none has named any yet */
+  /**
+   * Asks that `authorities` be trusted.
+   *
+   * @param readAt when the look at the Secret was sent that named them; undefined: none has named any yet
+   */
   want(authorities: readonly Authority[], readAt: Monotonic | undefined): void;
   onChange(changed: () => void): void;
 }
@@ -123,7 +127,7 @@ export class RotatingCertificate {
     }
   }
 
-  /** One look at the Secret, with all that follows from it. @returns when to look again */
+  /** Takes one look at the Secret, with all that follows from it. @returns when to look again */
   async #look(signal: AbortSignal): Promise<Instant> {
     const { store, clock, bundles } = this.#options;
     let sentAt = clock.monotonic();
@@ -208,7 +212,10 @@ export class RotatingCertificate {
     return issue({ dnsNames, organization, expiration, now: clock.now() });
   }
 
-  /** Without the Secret only time counts: what clients trust is not known, and is not guessed. */
+  /**
+   * Returns when to look again after a failure. Without the Secret only time counts: what clients trust is not known, and is
+   * not guessed.
+   */
   #failed(error: unknown): Instant {
     const { clock, bundles } = this.#options;
     this.#report('cannot read or write the Secret of the certificate', error);
@@ -229,7 +236,7 @@ export class RotatingCertificate {
   }
 }
 
-/** Whether the same request may succeed a little later, without anybody changing anything. */
+/** Reports whether the same request may succeed a little later, without anybody changing anything. */
 function isTransient(error: unknown): boolean {
   if (isForbidden(error) || isUnauthorized(error)) return false;
   return errorPolicy(error).kind === 'backoff';

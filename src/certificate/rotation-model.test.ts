@@ -308,7 +308,7 @@ const wrong = minutes(4);
 /**
  * Time passes, and nobody acts meanwhile. Where the Secret was deleted, and made again without what a replica serves, that
  * one looks at it within half a minute: who is cut off just then is not promised to stay trusted. It stops a minute before a clock that is ahead may see the latest switch: from
- * then on the next certificate is served whoever trusts it, so the API server must have been within reach once before,
+ * then on the next certificate is served to those that trust it, so the API server must have been within reach once before,
  * and is then.
  */
 function advance(world: World, by: number): void {

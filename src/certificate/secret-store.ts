@@ -31,7 +31,7 @@ export class SecretStore {
     this.#key = key;
   }
 
-  /** The Secret now. @throws {ApiError | TransportError} when it cannot be told */
+  /** Reads the Secret. @throws {ApiError | TransportError} when it cannot be read */
   async read(signal: AbortSignal): Promise<StoredSecret> {
     try {
       return this.#stored(await this.#client.get(resourceTypes.secrets, this.#key, { signal }));

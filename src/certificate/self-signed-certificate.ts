@@ -25,8 +25,8 @@ export interface SelfSignedOptions {
   readonly organization: string;
   readonly expiration: Millis;
   /**
-   * The labelled webhook configurations, for the CA to be written into; run by whoever made them. Undefined
-   * with `-webhooks.update-ca-bundle=false`: whoever writes them takes the CAs from the Secret.
+   * The labelled webhook configurations, for the CA to be written into; run by their maker. Undefined
+   * with `-webhooks.update-ca-bundle=false`: their writer takes the CAs from the Secret.
    */
   readonly configurations?:
     | Readonly<Record<WebhookKind, Informer<WebhookConfigurationView>>>
@@ -36,7 +36,7 @@ export interface SelfSignedOptions {
 }
 
 /**
- * The certificate of the Secret, made where there is none, renewed without a restart, and trusted by the labelled
+ * Opens the certificate of the Secret, made where there is none, renewed without a restart, and trusted by the labelled
  * webhook configurations.
  *
  * @throws when the Secret cannot be used or reached: the program cannot serve then, and ends with the message

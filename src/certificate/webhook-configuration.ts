@@ -44,7 +44,7 @@ export interface WebhookInformerOptions
   readonly report: (problem: InformerProblem) => void;
 }
 
-/** An informer of the configurations labelled with `namespace`, asking for our CA or not. */
+/** Returns an informer of the configurations labelled with `namespace`, asking for our CA or not. */
 export function createWebhookInformer(
   options: WebhookInformerOptions,
 ): Informer<WebhookConfigurationView> {
@@ -60,7 +60,7 @@ export function createWebhookInformer(
   });
 }
 
-/** What is read of `raw`. */
+/** Returns what is read of `raw`. */
 export function projectConfiguration(raw: KubernetesObject): WebhookConfigurationView {
   const { labels = {} } = raw.metadata;
   const webhooks = raw['webhooks'];

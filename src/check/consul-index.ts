@@ -5,7 +5,7 @@ export const noIndex = 0n;
 const indexSyntax = /^\d{1,20}$/;
 
 /**
- * Returns the index that the next question has (D-15). One that is missing, is no number, is below 1 or went backwards starts
+ * Returns the index that the next question has (CONSUL-15). One that is missing, is no number, is below 1 or went backwards starts
  * anew: the server may have been restored, or be another one, and would let the question wait for a change that has been.
  *
  * @param asked the index of the question

@@ -138,7 +138,7 @@ const cases: Record<string, Case> = {
     ],
     want: [],
   },
-  'leaves out what is of no pod (D-7)': {
+  'leaves out what is of no pod (CONSUL-7)': {
     given: [{ id: 'other-1' }, { address: '10.8.8.8' }, { podName: 'gone-0' }],
     want: [],
   },

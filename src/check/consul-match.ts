@@ -19,7 +19,7 @@ interface PodIndex {
 
 /**
  * Returns the uids of the pods that a service passes: those with an instance of theirs, all of which pass. Instances of no pod
- * of the set are of other clusters, or old, and count for nothing (D-7).
+ * of the set are of other clusters, or old, and count for nothing (CONSUL-7).
  *
  * @param pods of one set
  */
@@ -37,7 +37,7 @@ export function passingPods(
   return new Set([...passing.keys()].filter((uid) => passing.get(uid) === true));
 }
 
-/** Returns the pods that pass in all of `services` (D-10). */
+/** Returns the pods that pass in all of `services` (CONSUL-10). */
 export function passingInAll(
   services: readonly (readonly ServiceInstance[])[],
   pods: readonly RegisteredPod[],
@@ -94,7 +94,7 @@ function podInId(id: string, { byName }: PodIndex): RegisteredPod | undefined {
 }
 
 /**
- * Whether an instance is of the pod as it is now, and not of one that had its name before (D-8). A service without an address
+ * Whether an instance is of the pod as it is now, and not of one that had its name before (CONSUL-8). A service without an address
  * has that of its node, which may be the pod's own, or the one of the machine that the pod is on.
  */
 function isCurrent({ address, nodeAddress }: ServiceInstance, pod: RegisteredPod): boolean {

@@ -85,7 +85,7 @@ async function following(): Promise<Bed> {
 }
 
 describe('ConsulWatches', () => {
-  test('asks as soon as somebody follows, knows nothing before the answer, and wakes who follows (D-17)', async () => {
+  test('asks as soon as somebody follows, knows nothing before the answer, and wakes who follows (CONSUL-17)', async () => {
     const bed = await following();
     assert.equal(bed.sight().kind, 'awaited');
     assert.equal(bed.last.asking.index, 0n);
@@ -95,7 +95,7 @@ describe('ConsulWatches', () => {
     assert.deepEqual(bed.woken, ['demo/a']);
   });
 
-  test('asks on by the index, a second after the question before at the earliest (D-15)', async () => {
+  test('asks on by the index, a second after the question before at the earliest (CONSUL-15)', async () => {
     const bed = await following();
     await bed.last.answer(instances(7n));
     await bed.clock.advance(999);
@@ -179,7 +179,7 @@ describe('ConsulWatches', () => {
     assert.equal(bed.asked.length, 0);
   });
 
-  test('says nothing that is older than 90 s, and wakes who follows (D-16)', async () => {
+  test('says nothing that is older than 90 s, and wakes who follows (CONSUL-16)', async () => {
     const bed = await following();
     await bed.last.answer(instances(7n));
     await bed.clock.advance(90_000);
@@ -202,7 +202,7 @@ describe('ConsulWatches', () => {
     assert.equal(bed.sight().kind, 'known');
   });
 
-  test('asks the leader where a server lags, and keeps what it knew (D-18)', async () => {
+  test('asks the leader where a server lags, and keeps what it knew (CONSUL-18)', async () => {
     const bed = await following();
     await bed.last.answer(instances(7n));
     await bed.clock.advance(1_000);

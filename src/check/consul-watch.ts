@@ -31,11 +31,11 @@ export interface WatchPorts {
   readonly tokens: Pick<ConsulTokens, 'of'>;
 }
 
-/** From the begin of a question to the begin of the next (D-15). */
+/** From the begin of a question to the begin of the next (CONSUL-15). */
 const leastApart = seconds(1);
 const firstBackoff = seconds(5);
 const longestBackoff = seconds(60);
-/** What is older than that says nothing any more (D-16). */
+/** What is older than that says nothing any more (CONSUL-16). */
 const longestAge = seconds(90);
 
 const tooOld: ServiceSight = Object.freeze({

@@ -20,7 +20,7 @@ export interface ConsulWatchesPorts extends WatchPorts {
   readonly onChange: (key: string) => void;
 }
 
-/** Services that resources follow: each is watched once for all of them, and only while one of them follows it (D-15). */
+/** Services that resources follow: each is watched once for all of them, and only while one of them follows it (CONSUL-15). */
 export class ConsulWatches {
   readonly #ports: ConsulWatchesPorts;
   readonly #followed = new Map<string, Followed>();

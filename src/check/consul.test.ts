@@ -105,7 +105,7 @@ describe('createConsul()', () => {
     assert.doesNotMatch(answer.message, /a-token/);
   });
 
-  test('reads no answer that is longer than the bound (D-22)', async (context) => {
+  test('reads no answer that is longer than the bound (CONSUL-22)', async (context) => {
     const { server, consul } = await stage(context, { longestAnswer: 1_000 });
     server.obstacles.push(saying(`[${' '.repeat(1_000)}]`));
     const answer = await consul.ask({ service: 'web' }, asking);
@@ -224,7 +224,7 @@ describe('a server that does not lead', () => {
     'is not believed that does not say': { told: { 'x-consul-lastcontact': '' }, want: 'stale' },
   };
   for (const [fact, { told, want }] of Object.entries(cases)) {
-    test(`${fact} (D-18)`, async (context) => {
+    test(`${fact} (CONSUL-18)`, async (context) => {
       const { server, consul } = await stage(context, { isStaleAllowed: true });
       server.headers = told;
       assert.equal(kindOf(await consul.ask({ service: 'web' }, asking)), want);

@@ -70,7 +70,7 @@ export interface ConsulOptions {
   readonly keys?: PodKeys;
   /** How long a question waits for a change. @default 55 s */
   readonly wait?: Millis;
-  /** Longest answer that is read, in bytes (D-22). @default 32 MiB */
+  /** Longest answer that is read, in bytes (CONSUL-22). @default 32 MiB */
   readonly longestAnswer?: number;
 }
 
@@ -90,7 +90,7 @@ const mostConnections = 10_000;
 const longestRefusal = 4_096;
 /** Of a question that waits for nothing. */
 const quickTimeout = seconds(10);
-/** So long ago a server that does not lead may have heard of the leader (D-18). */
+/** So long ago a server that does not lead may have heard of the leader (CONSUL-18). */
 const longestWithoutLeader = seconds(10);
 /** Characters of what went wrong. */
 const longestShown = 300;

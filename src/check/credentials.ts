@@ -20,7 +20,7 @@ const forgottenAfter = seconds(60);
 
 /**
  * Credentials by which Prometheus is asked, read one Secret at a time and just before they are needed: no Secret but
- * those that are named is ever seen, and one that was replaced is used with the next question (T49, W16).
+ * those that are named is ever seen, and one that was replaced is used with the next question.
  */
 export class Credentials {
   readonly #client: Client;

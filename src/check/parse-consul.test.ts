@@ -91,7 +91,7 @@ describe('ServiceHealthReader', () => {
     'does not pass with text in place of checks': { checks: 'passing', want: false },
   };
   for (const [fact, { checks, want }] of Object.entries(standings)) {
-    test(`${fact} (D-4)`, () => {
+    test(`${fact} (CONSUL-4)`, () => {
       assert.equal(instancesIn([{ ...entry, Checks: checks }])[0]?.isPassing, want);
     });
   }
@@ -129,7 +129,7 @@ describe('ServiceHealthReader', () => {
     'more brackets than anybody can read': '['.repeat(2_000_000),
   };
   for (const [what, text] of Object.entries(broken)) {
-    test(`refuses ${what} (D-22)`, () => {
+    test(`refuses ${what} (CONSUL-22)`, () => {
       assert.equal(read(text).kind, 'invalid');
     });
   }
@@ -155,7 +155,7 @@ describe('ServiceHealthReader', () => {
     },
   };
   for (const [fact, { text, want }] of Object.entries(bounds)) {
-    test(`${fact} (D-22)`, () => {
+    test(`${fact} (CONSUL-22)`, () => {
       const parsed = read(text);
       const seen = parsed.kind === 'valid' ? parsed.value.length : problemText(parsed.problem);
       assert.equal(seen, want);
@@ -170,7 +170,7 @@ describe('ServiceHealthReader', () => {
     assert.equal(parsed.value[0]?.podName, undefined);
   });
 
-  test('reads 1000 instances in less than 200 ms (D-22)', () => {
+  test('reads 1000 instances in less than 200 ms (CONSUL-22)', () => {
     const Output = 'HTTP GET http://10.1.0.7:80/health: 200 OK '.repeat(20);
     const checks = Array.from({ length: 4 }, (_, at) => ({
       Status: 'passing',

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '#base/jso
 import { type Parsed, type Problem, valid } from '#base/parsed.ts';
 import { ListedObjects } from './listed-objects.ts';
 
-/** Keys of `Service.Meta` under which a registration says of which pod it is (D-6). */
+/** Keys of `Service.Meta` under which a registration says of which pod it is (CONSUL-6). */
 export interface PodKeys {
   /** @default `pod-name` */
   readonly podName: string;
@@ -28,7 +28,7 @@ export interface ServiceInstance {
   readonly address: string;
   /** Empty where it cannot be read. */
   readonly nodeAddress: string;
-  /** Whether all checks of the service and of its node pass (D-4). */
+  /** Whether all checks of the service and of its node pass (CONSUL-4). */
   readonly isPassing: boolean;
 }
 

@@ -3,14 +3,14 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { invalid, type Parsed, valid } from '#base/parsed.ts';
 import { basicAuthorization } from './prometheus-url.ts';
 
-/** Keys of a Secret with credentials (P8); others are ignored. */
+/** Keys of a Secret with credentials, as at the peer; others are ignored. */
 type CredentialKey = 'token' | 'username' | 'password';
 
 /** Key of a Secret under which an authority's certificates stand; ours. */
 const authorityKey = 'ca.crt';
 
 /**
- * Reads the value of an `Authorization` header from a Secret, byte for byte as the peer does (P8–P12); undefined where the
+ * Reads the value of an `Authorization` header from a Secret, byte for byte as the peer does; undefined where the
  * Secret has no credentials, with which the peer asks without any.
  *
  * @param name of the Secret, for the problem

@@ -12,7 +12,7 @@ const infinity = /^([+-]?)inf(?:inity)?$/i;
 const noNumber: Sample = { value: Number.NaN, text: 'a histogram' };
 
 /**
- * Reads the body of an answer to `/api/v1/query` whose status is below 400, as the peer does (P13): `status` and
+ * Reads the body of an answer to `/api/v1/query` whose status is below 400, as the peer does: `status` and
  * `resultType` are not looked at but `data.result` alone. What the peer fails to decode is invalid here, too; a scalar, which
  * it cannot decode, has a reading of its own, so that a rule with bounds can judge it.
  */

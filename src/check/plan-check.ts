@@ -1,3 +1,7 @@
+/**
+ * When a question of a gate is due, and whether its answers open it. The room asks Prometheus, CloudWatch and Consul, and
+ * reads what they say; which pod goes on that is decided by those who ask.
+ */
 import { assertNever } from '#base/assert-never.ts';
 import { type Backoff, backoffAfter } from '#base/backoff.ts';
 import type { Because } from '#base/because.ts';
@@ -86,7 +90,7 @@ export type CheckPlan =
 
 const retryAfter = seconds(30);
 const longestAge = seconds(60);
-/** A look that is due now, or a moment ago, must still come (T35). */
+/** A look that is due now, or a moment ago, must still come. */
 const shortestWait = millis(1);
 
 const unlimited = Number.POSITIVE_INFINITY;

@@ -18,7 +18,7 @@ export interface BaselineBounds {
   readonly mostDifference?: number;
 }
 
-/** How a reading is judged. Without bounds any data passes, whatever its values (P13). */
+/** How a reading is judged. Without bounds any data passes, whatever its values, as at the peer. */
 export interface Rule {
   readonly bounds?: Bounds;
   /** Needs the reading of a baseline query. */
@@ -83,7 +83,7 @@ function judge(candidate: Reading, baseline: Reading | undefined, rule: Rule): J
   }
 }
 
-/** The peer can read no scalar: without bounds it neither passes nor fails (P13). */
+/** The peer can read no scalar: without bounds it neither passes nor fails. */
 const bareScalar = judged('unknown', 'WrongType', 'the query gives a scalar, which needs bounds');
 
 function noData({ onNoData }: Rule): Judged {

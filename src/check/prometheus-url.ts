@@ -23,7 +23,7 @@ export type PrometheusUrlReading =
 const highestPort = 65_535;
 
 /**
- * Checks `text` as the peer's webhook does: it must be a request URI in Go's sense (A2), which many a useless URL is, too.
+ * Checks `text` as the peer's webhook does: it must be a request URI in Go's sense, which many a useless URL is, too.
  *
  * @param path of the field that `text` stands in
  */
@@ -39,7 +39,7 @@ function shownUrl(text: string): string {
   return quoted(text.replace(/^((?:[a-z][a-z\d+.-]*:)?\/\/)?.*@/is, '$1…@'));
 }
 
-/** Reads where to ask from `text`, as the peer does when it asks (P3, P4). */
+/** Reads where to ask from `text`, as the peer does when it asks. */
 export function readPrometheusUrl(text: string): PrometheusUrlReading {
   const parts = urlParts(text);
   if ('why' in parts) return { kind: 'malformed', why: parts.why };
@@ -107,7 +107,7 @@ function escapedByte(byte: string): string {
 
 /**
  * The path and query that ask for `expr` at `url`. White space becomes one space each, also in quotes and behind a comment,
- * as at the peer (P2).
+ * as at the peer.
  */
 export function queryTarget(url: Pick<PrometheusUrl, 'path'>, expr: string): string {
   const collapsed = expr.replaceAll(/[\t\n\f\r ]+/g, ' ').toWellFormed();

@@ -37,7 +37,7 @@ export interface PrometheusOptions {
   readonly clock: Clock;
   /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up. */
   readonly env: Environment;
-  /** From when a question has its turn to the last byte of its answer, redirects and all (P5). @default 5 s */
+  /** From when a question has its turn to the last byte of its answer, redirects and all. @default 5 s */
   readonly timeout?: Millis;
   /** Longest answer that is read, in bytes. @default 2 MiB */
   readonly longestAnswer?: number;
@@ -65,7 +65,7 @@ export interface Prometheus {
 
 const userAgent = 'rollout-operator';
 
-/** Returns what asks Prometheus servers by their HTTP API, as the peer does (P1–P13). */
+/** Returns what asks Prometheus servers by their HTTP API, as the peer does. */
 export function createPrometheus(options: PrometheusOptions): Prometheus {
   return new HttpPrometheus(options);
 }

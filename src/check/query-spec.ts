@@ -36,7 +36,7 @@ export function trustIn(
 ): Pick<GateQuerySpec, 'insecureSkipVerify' | 'secretRef'> {
   return {
     insecureSkipVerify: fields.flag(written, `${path}.insecureSkipVerify`),
-    // An empty name is none (P7).
+    // The peer takes an empty name for none.
     secretRef: fields.text(written, `${path}.secretRef`, '') || undefined,
   };
 }

@@ -6,7 +6,10 @@ import { podHttpOf } from './pod-http.ts';
 export type AdmissionParts = Pick<AdmissionSettings, 'registry' | 'httpMetrics'> &
   Parameters<typeof podHttpOf>[1];
 
-/** How the webhooks are served; undefined while `-server-tls.enabled` is false. Its `podHttp` is the caller's to close. */
+/**
+ * Returns how the webhooks are served; undefined while `-server-tls.enabled` is false. Its `podHttp` is the caller's to
+ * close.
+ */
 export function admissionOf(config: Config, parts: AdmissionParts): AdmissionSettings | undefined {
   if (!config.tls.isEnabled) return undefined;
   const { registry, httpMetrics, ...ports } = parts;

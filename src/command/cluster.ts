@@ -90,7 +90,7 @@ function narrate(cluster: LocalCluster, clock: Clock, sets: readonly JsonObject[
   });
 }
 
-/** What a person can do now. `set`: a member of a group on the cluster. */
+/** Returns what a person can do now. `set`: a member of a group on the cluster. */
 function introduction(
   { url, kubeconfig }: LocalCluster,
   set: JsonObject | undefined,
@@ -112,7 +112,7 @@ function introduction(
   ];
 }
 
-/** What kubectl is refused here, whatever the manifests. */
+/** Returns what kubectl is refused here, whatever the manifests. */
 function refusedCommands(): readonly string[] {
   return [
     'Pods are played, and no Role is enforced. What that leaves nothing to answer with is refused, with the reason:',

@@ -1,3 +1,7 @@
+/**
+ * The demo: the real operator rolls sets of an embedded cluster, on a screen or in lines. A play of `demo/` makes things
+ * happen; what is shown, and whether promises were kept, is counted from the commits of the cluster alone.
+ */
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
@@ -19,7 +23,7 @@ import { playPhased } from './demo/phased-demo.ts';
 import { keysOf, openShow, type Show, scenarioAfter } from './demo/show.ts';
 
 /**
- * Plays a rollout: an embedded cluster, the manifests of `examples/`, the real operator (architecture §7).
+ * Plays a rollout: an embedded cluster, the manifests of `examples/`, the real operator.
  *
  * @param args the arguments after `demo`
  * @returns the exit code: 0 when every promise was kept or a person ended it, 1 when not, 2 for bad arguments,
@@ -155,7 +159,7 @@ class Demo {
     }
   }
 
-  /** A run that fails is shown, and a further one may be tried. */
+  /** Plays once; a run that fails is shown, and a further one may be tried. */
   async #tryOnce(show: Show, display: Display, scenario: Scenario): Promise<void> {
     try {
       display.summary(await show.run(scenario));
@@ -193,7 +197,7 @@ class Demo {
   }
 }
 
-/** The folder of `examples/` that `scenario` plays on. */
+/** Returns the folder of `examples/` that `scenario` plays on. */
 function exampleOf(scenario: Scenario): string {
   switch (scenario) {
     case 'no-downscale':

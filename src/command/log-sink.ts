@@ -1,9 +1,9 @@
 import type { LineSink } from '#telemetry/line-logger.ts';
 
 /**
- * Standard error, all lines of one turn of the event loop in one write: under load a write a line costs as much as the
- * work that it tells of. What waits when the process exits is written then, also after an uncaught exception; what must
- * outlive a SIGKILL has to be flushed.
+ * Returns a sink to standard error, all lines of one turn of the event loop in one write: under load a write a line costs as
+ * much as the work that it tells of. What waits when the process exits is written then, also after an uncaught exception;
+ * what must outlive a SIGKILL has to be flushed.
  */
 export function standardErrorSink(): LineSink {
   let lines: string[] = [];

@@ -7,7 +7,7 @@ import type { PodAnswer, PodCall, PodHttp } from '#pod-http/pod-http.ts';
 import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
 import type { Tracing } from '#telemetry/tracing.ts';
 
-/** HTTP to pods as `config` has it, measured and logged (ME-7, ME-8). */
+/** Returns HTTP to pods as `config` has it, measured and logged (ME-7, ME-8). */
 export function podHttpOf(config: Config, parts: PodHttpParts): PodHttp {
   return new LatePodHttp(() => openPodHttp(config, parts));
 }
@@ -23,7 +23,7 @@ interface PodHttpParts {
 
 async function openPodHttp({ kubernetes, pods }: Config, parts: PodHttpParts): Promise<PodHttp> {
   const { clock, log, metrics, env, tracing } = parts;
-  // The pods of one set may be a thousand, and each call that failed is told of where it was made, too.
+  // The pods of one set may be a thousand, and each call that failed is reported where it was made, too.
   const rejections = new SparseLog(log, clock);
   const { createPodHttp } = await import('#pod-http/undici-pod-http.ts');
   return createPodHttp({

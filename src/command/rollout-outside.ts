@@ -15,7 +15,7 @@ interface OutsideParts {
   readonly log: Logger;
 }
 
-/** Of what receivers are told, as its schema names it. */
+/** The version of what receivers are told, as its schema names it. */
 const version = 'callback.v1';
 
 /**
@@ -59,7 +59,7 @@ function slackPlace({ url }: OutsideConfig['slack']): Pick<SlackClientOptions, '
   return { tls: tlsOf({}), ...(url !== undefined && { baseUrl: new URL(url) }) };
 }
 
-/** The bytes of a file but for a line break at its end, which editors add. */
+/** Returns the bytes of a file but for a line break at its end, which editors add. */
 async function keyIn(path: string): Promise<Uint8Array> {
   const text = await readFile(path);
   const end = text.at(-1) === 0x0a ? text.length - 1 : text.length;

@@ -164,7 +164,7 @@ function listen(
   });
 }
 
-/** From the kubeconfig when one is named, else from inside the cluster (FL-14, EN-1). */
+/** Reads the settings from the kubeconfig when one is named, else from inside the cluster (FL-14, EN-1). */
 async function settingsOf(config: Config, clock: Clock): Promise<ConnectionSettings> {
   const { apiUrl, configFile } = config.kubernetes;
   if (configFile === undefined) {

@@ -6,7 +6,7 @@ export interface Signalled {
   release(): void;
 }
 
-/** Listens for SIGINT and SIGTERM. @param onSignal told the first one, before the abort */
+/** Listens for SIGINT and SIGTERM. @param onSignal called with the first one, before the abort */
 export function signalled(onSignal: (name: string) => void): Signalled {
   const controller = new AbortController();
   const stop = (name: NodeJS.Signals): void => {

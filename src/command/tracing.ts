@@ -95,7 +95,7 @@ function poster(transport: ByteTransport, { url }: OtlpSettings): PostSpans {
   };
 }
 
-/** `error` as it may be told: the query of `url` may hold a key. */
+/** Returns `error` as it may be shown: the query of `url` may hold a key. */
 function withoutQuery({ message, cause }: Error, { pathname, search }: URL): Error {
   return new Error(
     message.replace(`${pathname}${search}`, () => pathname),

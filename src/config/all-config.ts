@@ -31,7 +31,7 @@ export interface AllFront {
   readonly outside: OutsideConfig;
   /** Whether pods below a partition come back as they were, although the version of the cluster does not say so. */
   readonly isPinAssumed: boolean;
-  /** How long a rollout may be left partial before that is told daily; 0: that is never told. */
+  /** How long a rollout may be left partial before that is reported daily; 0: that is never reported. */
   readonly partialAging: Millis;
   /** Undefined: Consul is not asked. */
   readonly consul: ConsulConfig | undefined;
@@ -106,7 +106,7 @@ function withOwnFlags(config: Config, own: OwnPhasedFlags): Config {
   };
 }
 
-/** What zap's flags say wins over what `-log.` flags say. */
+/** Returns how to log: what zap's flags say wins over what `-log.` flags say. */
 function logOf(
   { log }: Config,
   { isDevelopment, encoder, logLevel }: OwnPhasedFlags,

@@ -45,7 +45,7 @@ const objectName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9]
 const jitter = 1.2;
 const highestPort = 65_535;
 
-/** The first reason, as one sentence, why the program cannot run with `flags`; undefined when it can. */
+/** Returns the first reason, as one sentence, why the program cannot run with `flags`; undefined when it can. */
 export function firstProblem(flags: OperatorFlags): string | undefined {
   for (const rule of rules) {
     const problem = rule(flags);
@@ -68,7 +68,7 @@ function needsNoNegative(flag: Flag<Millis>): string | undefined {
   return `-${flag.name} must not be negative: got ${formatGoDuration(flag.value)}`;
 }
 
-/** 0 is a port that the system chooses. */
+/** Returns the problem of a missing port; 0 is one that the system chooses. */
 function needsPort(flag: Flag<number>): string | undefined {
   if (flag.value >= 0 && flag.value <= highestPort) return undefined;
   return `-${flag.name} must be from 0 to ${highestPort}: got ${flag.value}`;
@@ -85,7 +85,10 @@ function apiUrlNeedsConfigFile({ kubernetes }: OperatorFlags): string | undefine
   return `-${apiUrl.name} must be set together with -${configFile.name}: got only ${JSON.stringify(apiUrl.value)}`;
 }
 
-/** The default of qps counts here, although it switches no limiter on: the peer exits, too (D-14). */
+/**
+ * Returns the problem of a limiter without a burst. The default of qps counts here, although it switches no limiter on: the
+ * peer exits, too (D-14).
+ */
 function limiterNeedsBurst({ kubernetes }: OperatorFlags): string | undefined {
   const { qps, burst } = kubernetes;
   if (qps.value <= 0 || burst.value >= 1) return undefined;
@@ -98,7 +101,7 @@ function softValidationNeedsValidation({ server }: OperatorFlags): string | unde
   return `-${isSoft.name} must be set together with -${isValidated.name}=true`;
 }
 
-/** A self-signed certificate wins; without it both files are needed. */
+/** Returns the problem of a certificate without a source. A self-signed one wins; without it both files are needed. */
 function certificateNeedsSource({ tls, selfSigned }: OperatorFlags): string | undefined {
   if (!tls.isEnabled.value || selfSigned.isEnabled.value) return undefined;
   const missing = [tls.certFile, tls.keyFile].filter(({ value }) => value === '');
@@ -107,20 +110,23 @@ function certificateNeedsSource({ tls, selfSigned }: OperatorFlags): string | un
   return `${names} must be set while -${selfSigned.isEnabled.name} is false`;
 }
 
-/** The CA of somebody else's certificate is not known. */
+/** Returns the problem of a bundle without our own CA: that of somebody else's certificate is not known. */
 function caBundleNeedsOwnCa({ tls, selfSigned }: OperatorFlags): string | undefined {
   const isOwn = selfSigned.isEnabled.value || !tls.updatesCaBundle.value;
   if (!tls.isEnabled.value || isOwn) return undefined;
   return `-${tls.updatesCaBundle.name} must be false while -${selfSigned.isEnabled.name} is false`;
 }
 
-/** The peer writes a certificate that has expired already, or asks the API server for a Secret without a name. */
+/**
+ * Returns the problem of an own certificate without a name or a life. The peer writes a certificate that has expired
+ * already, or asks the API server for a Secret without a name.
+ */
 function ownCertificateNeedsNameAndLife({ tls, selfSigned }: OperatorFlags): string | undefined {
   if (!tls.isEnabled.value || !selfSigned.isEnabled.value) return undefined;
   return needsText(selfSigned.secretName) ?? needsPositive(selfSigned.expiration);
 }
 
-/** What client-go refuses, and a name that the API server would refuse; nothing while the election is off. */
+/** Returns what client-go refuses, and a name that the API server would refuse; nothing while the election is off. */
 function electionProblem(flags: OperatorFlags['leaderElection']): string | undefined {
   if (!flags.isEnabled.value) return undefined;
   const spans = [flags.leaseDuration, flags.renewDeadline, flags.retryPeriod];

@@ -14,11 +14,11 @@ export interface ConsulEnvironment {
   readonly CONSUL_CLIENT_KEY?: string | undefined;
 }
 
-/** How Consul is asked (D-1); paths are those of files in PEM. */
+/** How Consul is asked (CONSUL-1); paths are those of files in PEM. */
 export interface ConsulConfig {
   /** URL of http or https, without user, query and fragment. */
   readonly address: string;
-  /** Of the only authorities that vouch for it. @default those of this host */
+  /** The only authorities that vouch for it. @default those of this host */
   readonly authorities: string | undefined;
   /** What the operator shows of itself. @default nothing */
   readonly identity: { readonly certificate: string; readonly key: string } | undefined;
@@ -100,7 +100,10 @@ export function readConsulConfig(
   };
 }
 
-/** By the rules of Consul's own programs: a scheme may be missing, and CONSUL_HTTP_SSL says which it is then. */
+/**
+ * Returns the address by the rules of Consul's own programs: a scheme may be missing, and CONSUL_HTTP_SSL says which it is
+ * then.
+ */
 function addressOf(
   { consulAddress }: ConsulFlags,
   { CONSUL_HTTP_ADDR = '', CONSUL_HTTP_SSL = '' }: ConsulEnvironment,
@@ -118,7 +121,7 @@ function addressOf(
 function urlOf(path: string, text: string, scheme: string): Parsed<string> {
   const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `${scheme}://${text}`);
   if (url !== null && isUsable(url)) return valid(url.href);
-  // Of what may hold a password nothing is told.
+  // Of what may hold a password nothing is shown.
   const got = text.includes('@') ? 'another one' : quoted(text);
   return invalid(path, `must be host:port, or a URL of http or https with no more: got ${got}`);
 }
@@ -150,7 +153,7 @@ function tokenOf(
   return invalid('CONSUL_HTTP_TOKEN', 'must be one line of printable characters');
 }
 
-/** As Consul takes them. */
+/** Returns the key as Consul takes it. */
 function keyOf(flag: string, key: string): Parsed<string> {
   if (/^[A-Za-z0-9_-]{1,128}$/.test(key)) return valid(key);
   return invalid(flag, `must have 1 to 128 letters, digits, "_" and "-": got ${quoted(key)}`);

@@ -10,9 +10,9 @@ export interface FlagKind<T> {
   readonly placeholder: string;
   /** Whether `-name` alone means true, so that `-name value` is no form of it (FL-2). */
   readonly isBoolean: boolean;
-  /** The value of `text`; the problem's message is what the error line shows. */
+  /** Returns the value of `text`; the problem's message is what the error line shows. */
   parse(text: string): Parsed<T>;
-  /** `value` as the usage listing shows a default; undefined when it is the zero value, which is not shown. */
+  /** Returns `value` as the usage listing shows a default; undefined when it is the zero value, which is not shown. */
   show(value: T): string | undefined;
 }
 
@@ -109,7 +109,7 @@ export const csvKind: FlagKind<readonly string[]> = {
   show: (value) => (value.length === 0 ? undefined : value.join(',')),
 };
 
-/** Defaults are whole years or days; anything else is shown in Go's way rather than wrongly. */
+/** Returns a default in whole years or days; anything else is shown in Go's way rather than wrongly. */
 function formatPrometheusDays(span: Millis): string {
   const days = span / 86_400_000;
   if (!Number.isInteger(days)) return formatGoDuration(span);

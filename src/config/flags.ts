@@ -65,7 +65,7 @@ export interface OperatorFlags {
   };
 }
 
-/** A fresh set of flags; parsing changes them, so each command line gets its own. */
+/** Returns a fresh set of flags; parsing changes them, so each command line gets its own. */
 export function operatorFlags(): OperatorFlags {
   const set = new FlagSet('rollout-operator');
   return {

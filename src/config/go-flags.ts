@@ -28,7 +28,7 @@ export class Flag<T> {
     return this.#value;
   }
 
-  /** Whether the command line named the flag, even with its default. */
+  /** Reports whether the command line named the flag, even with its default. */
   get isGiven(): boolean {
     return this.#isGiven;
   }
@@ -42,7 +42,7 @@ export class Flag<T> {
     return undefined;
   }
 
-  /** The entry of the usage listing, in Go's layout. */
+  /** Returns the entry of the usage listing, in Go's layout. */
   usage(): string {
     const shown = this.kind.show(this.#default);
     const placeholder = this.kind.placeholder === '' ? '' : ` ${this.kind.placeholder}`;
@@ -104,19 +104,19 @@ export class FlagSet {
     return { kind: 'parsed', ignored: [] };
   }
 
-  /** The names of the flags that stand alone, so that a word after them is no value (FL-2); sorted. */
+  /** Returns the names of the flags that stand alone, so that a word after them is no value (FL-2); sorted. */
   booleanNames(): readonly string[] {
     const booleans = [...this.#flags.values()].filter(({ kind }) => kind.isBoolean);
     return booleans.map(({ name }) => name).sort();
   }
 
-  /** The usage listing: one entry a flag, sorted by name, ending in a line break. */
+  /** Returns the usage listing: one entry a flag, sorted by name, ending in a line break. */
   usage(): string {
     const sorted = [...this.#flags.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
     return `Usage of ${this.#program}:\n${sorted.map((flag) => flag.usage()).join('')}`;
   }
 
-  /** How many arguments the flag took, or why parsing ends. */
+  /** Returns how many arguments the flag took, or why parsing ends. */
   #parseOne(argument: string, following: string | undefined): number | FlagOutcome {
     const match = flagSyntax.exec(argument);
     if (match === null) return refused(`bad flag syntax: ${argument}`);

@@ -14,7 +14,7 @@ export interface OutsideFlags {
 
 /** What these flags come to. */
 export interface OutsideConfig {
-  /** Of the cluster, to Slack and to receivers; may be empty. */
+  /** The name of the cluster, to Slack and to receivers; may be empty. */
   readonly clusterName: string;
   readonly callback: {
     /** `host`, `host:port` or `*.suffix`, each perhaps with `http://` in front; nobody is called where there is none. */

@@ -61,7 +61,7 @@ export type PhasedRolloutOutcome =
 
 /** Name of the Lease, which replicas of the peer take as well. */
 export const leaseName = '304add93.sts.plus';
-/** Of our own certificate: that of the peer's manifests is cert-manager's. */
+/** The name of the Secret of our own certificate: that of the peer's manifests is cert-manager's. */
 export const secretName = 'phased-rollout-self-signed-certificate';
 /** Below the folder for temporary files, as controller-runtime has it. */
 const certificateFolder = 'k8s-webhook-server/serving-certs';
@@ -108,7 +108,7 @@ export function logOf({
   };
 }
 
-/** Where the files of controller-runtime's webhooks are, below the folder for temporary ones. */
+/** Returns where the files of controller-runtime's webhooks are, below the folder for temporary ones. */
 function certificateFiles(TMPDIR: string | undefined): Pick<WebhookFiles, 'certFile' | 'keyFile'> {
   const folder = `${TMPDIR || '/tmp'}/${certificateFolder}`;
   return { certFile: `${folder}/tls.crt`, keyFile: `${folder}/tls.key` };
@@ -130,7 +130,7 @@ export function webhooksOf(
   };
 }
 
-/** Those of `flags` that were given, and what becomes of them: nothing. */
+/** Returns those of `flags` that were given, and what becomes of them: nothing. */
 export function withoutEffect(flags: OwnPhasedFlags): readonly FlagWithoutEffect[] {
   const { isHttp2Wanted, stacktraceLevel, timeEncoding } = flags;
   const told = [

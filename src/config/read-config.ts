@@ -24,7 +24,7 @@ export type ConfigOutcome =
   | {
       readonly kind: 'run';
       readonly config: Config;
-      /** The first argument that is no flag, and all that follow: read by nobody, and to be told. */
+      /** The first argument that is no flag, and all that follow: read by nobody, and to be reported. */
       readonly ignored: readonly string[];
     }
   | { readonly kind: 'exit'; readonly code: 0 | 1 | 2; readonly stderr: string };
@@ -50,7 +50,7 @@ export function readConfig(args: readonly string[]): ConfigOutcome {
   return readFlags(operatorFlags(), args);
 }
 
-/** The same for `flags`, whose set may have more. */
+/** Reads the same for `flags`, whose set may have more. */
 export function readFlags(flags: OperatorFlags, args: readonly string[]): ConfigOutcome {
   const outcome = flags.set.parse(args);
   if (outcome.kind === 'help') return exit(0, flags.set.usage());
@@ -65,7 +65,7 @@ export function readFlags(flags: OperatorFlags, args: readonly string[]): Config
   return { kind: 'run', config: deepFreeze(configOf(flags, patterns.value)), ignored };
 }
 
-/** What may be the cause of the problem before it: Go's rules end at the first word that is no flag (FL-3). */
+/** Returns what may be the cause of the problem before it: Go's rules end at the first word that is no flag (FL-3). */
 function ignoredLine([first, ...rest]: readonly string[]): string {
   if (first === undefined) return '';
   const more = rest.length === 0 ? '' : `, nor what follows it: ${rest.join(' ')}`;

@@ -45,7 +45,7 @@ export interface StatefulsetRolloutConfig {
   readonly isPinAssumed: boolean;
   /** Undefined: Consul is not asked. */
   readonly consul: ConsulConfig | undefined;
-  /** How long a rollout may be left partial before that is told daily; 0: that is never told. */
+  /** How long a rollout may be left partial before that is reported daily; 0: that is never reported. */
   readonly partialAging: Millis;
   /** Flags that were given, and what becomes of them: nothing. */
   readonly withoutEffect: readonly FlagWithoutEffect[];

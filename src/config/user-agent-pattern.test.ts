@@ -9,7 +9,7 @@ function patternOf(text: string): RegExp {
   return parsed.value;
 }
 
-test('parseUserAgentPattern() gives a pattern that answers for the longest user agent in time (#14)', () => {
+test('parseUserAgentPattern() gives a pattern that answers for the longest user agent in time', () => {
   // As much as a header may hold.
   const userAgent = 'kube'.repeat(4_000);
   const pattern = patternOf('.*kube.*kube-probe.*');

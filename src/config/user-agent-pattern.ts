@@ -6,7 +6,7 @@ import { invalid, valid } from '#base/parsed.ts';
 const longestUserAgent = 256;
 
 /**
- * Looks at the beginning of a text only. Whoever sends it chooses its length, and an expression as common as
+ * Looks at the beginning of a text only. Its sender chooses its length, and an expression as common as
  * `.*kube-probe.*` takes time by the square of that, where Go's take it in one run.
  */
 class PatternOfBeginning extends RegExp {
@@ -16,8 +16,8 @@ class PatternOfBeginning extends RegExp {
 }
 
 /**
- * The regular expression of one excluded user agent (FL-25). The peer's expressions are Go's: leading flags
- * such as `(?i)` and named groups `(?P<name>…)` are understood, the rest is common to both languages.
+ * Returns the regular expression of one excluded user agent (FL-25). The peer's expressions are Go's: leading flags such as
+ * `(?i)` and named groups `(?P<name>…)` are understood, the rest is common to both languages.
  *
  * @param path the flag, for the problem
  */

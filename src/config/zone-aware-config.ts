@@ -65,11 +65,11 @@ interface ZoneAwareFlags
 
 /** What the objects are called that the program itself names. */
 export const zoneAwareNames = Object.freeze({
-  /** Of the Lease, which replicas of the peer take as well (OPS-8). */
+  /** The name of the Lease, which replicas of the peer take as well (OPS-8). */
   lease: 'cebbe7b1.amp.aws',
-  /** Of our own certificate. */
+  /** The name of the Secret of our own certificate. */
   secret: 'zone-aware-controllers-self-signed-certificate',
-  /** Of the Service that the manifests of the peer have the API server call (OPS-9). */
+  /** The name of the Service that the manifests of the peer have the API server call (OPS-9). */
   service: 'zone-aware-controllers-webhook-service',
 });
 
@@ -101,7 +101,10 @@ export function readZoneAwareConfig(
 
 const both = 'zdb,zau';
 
-/** The peer looks for `zdb` and `zau` in the text, wherever they stand, and runs both where nothing is said. */
+/**
+ * Returns what is wrong with the names of controllers. The peer looks for `zdb` and `zau` wherever they stand, and runs both
+ * where nothing is said.
+ */
 function controllersProblem({ CONTROLLERS = both }: ZoneAwareEnvironment): string | undefined {
   if (CONTROLLERS.includes('zdb') || CONTROLLERS.includes('zau')) return undefined;
   return `Cannot run the controllers ${JSON.stringify(CONTROLLERS)}: CONTROLLERS must name zdb, zau or both`;

@@ -73,7 +73,7 @@ export async function applyScale(
   }
 }
 
-/** @throws {StaleBasisError} when what pods said of themselves is too old by now */
+/** Throws when what pods said of themselves is too old by now. @throws {StaleBasisError} */
 function throwIfAnswersAreOld({ provenAt }: Scale, now: Monotonic): void {
   const age = provenAt === undefined ? 0 : now - provenAt;
   if (age > maxDecisionAge) throw new StaleBasisError(age);

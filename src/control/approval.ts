@@ -10,7 +10,7 @@ import { type DemandPorts, unprovenFor } from './proof-demand.ts';
 /** What approving a request in the moment of its sending goes through. */
 export interface ApprovalPorts extends DemandPorts {
   readonly own: OwnDisruptions;
-  /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
+  /** Reports whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
   leads(): boolean;
   /** The term of the Lease in which requests leave; absent where there is no Lease. */
   readonly term?: string;
@@ -41,12 +41,12 @@ export function approve(wanted: DeletePod | Scale, ports: ApprovalPorts): Basis 
   return term === undefined ? basis : { ...basis, term };
 }
 
-/** The group as it is now, whose plan has `wanted`. @throws OverruledError when it has not, or may not have it */
+/** Returns the group as it is now, whose plan has `wanted`. @throws OverruledError when it has not, or may not have it */
 export function lookWith(
   wanted: DeletePod | Scale,
   ports: Pick<ApprovalPorts, 'leads' | 'look'>,
 ): Look {
-  // Also after a pause of the process, however long: whoever holds the Lease now is the one to plan.
+  // Also after a pause of the process, however long: the present holder of the Lease is the one to plan.
   if (!ports.leads()) throw new OverruledError('Cannot write as the Lease is not held any more');
   const look = ports.look();
   const found = look.plan.decisions.find((decision) => isSameDisruption(decision, wanted));

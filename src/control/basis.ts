@@ -35,20 +35,20 @@ export interface Basis {
   readonly term?: string;
 }
 
-/** The basis of what `freshness` describes; undefined while that is not proven at all. */
+/** Returns the basis of what `freshness` describes; undefined while that is not proven at all. */
 export function typeBasis({ proof, seen }: Freshness): TypeBasis | undefined {
   return proof === undefined || seen === undefined
     ? undefined
     : { view: seen, proof: proof.revision, provenAt: proof.sentAt };
 }
 
-/** When the oldest part of `basis` was proven. */
+/** Returns when the oldest part of `basis` was proven. */
 function provenAtOf({ pods, statefulSets, budgets }: Basis): Monotonic {
   const sets = Math.min(pods.provenAt, statefulSets.provenAt);
   return monotonic(budgets.kind === 'proven' ? Math.min(sets, budgets.provenAt) : sets);
 }
 
-/** The age of `basis` at `now`, in milliseconds. */
+/** Returns the age of `basis` at `now`, in milliseconds. */
 export function ageOf(basis: Basis, now: Monotonic): number {
   return now - provenAtOf(basis);
 }
@@ -65,7 +65,7 @@ export class StaleBasisError extends Error {
   }
 }
 
-/** The view that something would rest on could not be read in the time there is: whoever asked asks again later. */
+/** The view that something would rest on could not be read in the time there is: the caller asks again later. */
 export class ViewNotReadError extends Error {
   override readonly name = 'ViewNotReadError';
 

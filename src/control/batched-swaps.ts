@@ -23,7 +23,7 @@ export interface BatchedSwapOptions<Asked, Answer> {
   };
   /** How long each call may take. */
   readonly patience: Millis;
-  /** How old the texts may be that a decision is made on; what others wrote shows by then. */
+  /** Returns how old the texts may be that a decision is made on; what others wrote shows by then. */
   freshFor(): Millis;
   /**
    * Decides on all that is asked at one instant, in its order, on `shared` and whatever the caches show right now.
@@ -31,7 +31,7 @@ export interface BatchedSwapOptions<Asked, Answer> {
    * be decided differently by then is not sent.
    */
   decide(asked: readonly Asked[], shared: SharedTexts, at: Reading): Swap<Answer>;
-  /** Told of what was read, or is there after a write of ours, before anything is decided on it. */
+  /** Called with what was read, or is there after a write of ours, before anything is decided on it. */
   onSeen?(sight: SwapSight): void;
   /** A write was handed to the connection. */
   onSent?(): void;
@@ -72,7 +72,7 @@ interface Seen {
 /** Losses against others that follow one another at once; later ones wait. */
 const atOnce = 3;
 const pauses = { first: millis(20), longest: millis(640) };
-/** Failures in a row of the API server after which whoever asks is told. */
+/** Failures in a row of the API server after which the caller hears of it. */
 const mostFailures = 4;
 /** Losses in a row after which the same: somebody else writes each time, and is not to be raced for ever. */
 const mostLosses = 16;
@@ -87,14 +87,14 @@ class OutdatedSwapError extends Error {
 }
 
 /**
- * Decisions that many ask for, on texts that several processes share in one ConfigMap. Whoever asks while a write is
+ * Decisions that many ask for, on texts that several processes share in one ConfigMap. A caller that asks while a write is
  * under way is decided on together with all others that wait, so that they share one write; what changes nothing costs
  * none. An answer that rests on a change is given once that is stored: by compare-and-swap, decided anew on what others
  * wrote in between.
  */
 export class BatchedSwaps<Asked, Answer> {
   readonly #options: BatchedSwapOptions<Asked, Answer>;
-  /** In the order of asking. */
+  /** Kept in the order of asking. */
   readonly #waiting = new Set<Waiting<Asked, Answer>>();
   /** Undefined: it has to be read. */
   #seen: Seen | undefined;
@@ -119,7 +119,7 @@ export class BatchedSwaps<Asked, Answer> {
     };
     signal.addEventListener('abort', leave, { once: true });
     this.#waiting.add(waiting);
-    // It ends with what it met told to whoever waits, and throws nothing.
+    // It ends by telling those that wait what it met, and throws nothing.
     if (!this.#isRunning) void this.#run();
     try {
       return await promise;
@@ -131,7 +131,7 @@ export class BatchedSwaps<Asked, Answer> {
   async #run(): Promise<void> {
     let [tries, losses, failures] = [0, 0, 0];
     this.#isRunning = true;
-    // Whoever asks in the same instant is heard before anything is decided.
+    // A caller of the same instant is heard before anything is decided.
     await Promise.resolve();
     while (this.#waiting.size > 0) {
       try {
@@ -216,14 +216,14 @@ export class BatchedSwaps<Asked, Answer> {
   }
 }
 
-/** Whether both store the same: what is permitted by now stands there, and nothing else. */
+/** Reports whether both store the same: what is permitted by now stands there, and nothing else. */
 function isSame<Answer>({ changes: one }: Swap<Answer>, { changes: other }: Swap<Answer>): boolean {
   return one.size === other.size && [...one].every(([key, text]) => other.get(key) === text);
 }
 
 /**
- * What a round met: it was overtaken by the world, it lost against another process, the server failed in a way that may
- * pass, or it refused.
+ * Returns what a round met: it was overtaken by the world, it lost against another process, the server failed in a way that
+ * may pass, or it refused.
  */
 function setbackOf(error: unknown): 'outdated' | 'lost' | 'failed' | 'refused' {
   if (error instanceof OutdatedSwapError) return 'outdated';

@@ -12,7 +12,7 @@ export type BudgetProof = ProvenBudgets | { readonly kind: 'unproven' };
 
 /** Disruption budgets of kinds that may appear while the operator runs (D-51). */
 export interface BudgetSight {
-  /** How old the view of the budgets over the group `key` is. */
+  /** Returns how old the view of the budgets over the group `key` is. */
   proof(key: string): BudgetProof;
   /** Makes the view new by a request, such as a look whether the server has the type by now. @throws what it fails with */
   look(key: string, signal: AbortSignal): Promise<void>;

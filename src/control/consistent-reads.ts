@@ -34,7 +34,7 @@ export interface ConsistentReadPorts {
 
 interface ScopeReads {
   sets: Read<StatefulSetView> | undefined;
-  /** By uid of the set. */
+  /** Keyed by the uid of the set. */
   readonly pods: Map<string, Read<PodView>>;
 }
 
@@ -93,7 +93,7 @@ export class ConsistentReads {
     await Promise.all(sets.map((set) => this.#readPods(scope, set, signal)));
   }
 
-  /** What is known of `scope`, of which `listers` are the caches. Forgets the reads that they have reached. */
+  /** Returns what is known of `scope`, of which `listers` are the caches. Forgets the reads that they have reached. */
   over(scope: SetScope, listers: GroupListers): ReadSets {
     const cached = readSets(scope, listers);
     const key = keyOf(scope);
@@ -114,7 +114,7 @@ export class ConsistentReads {
     };
   }
 
-  /** The sets of `scope` are gone, or nobody looks at them any more. */
+  /** Forgets `scope`: its sets are gone, or nobody looks at them any more. */
   forget(scope: SetScope): void {
     this.#byScope.delete(keyOf(scope));
   }
@@ -200,15 +200,15 @@ function keyOf(scope: SetScope): string {
 }
 
 /**
- * Whether a cache is no older than what was read at `revision`: it has shown as much since it was last listed, or more
- * before. In the latter case nothing is proven until it is read anew, but what the cache knew is not forgotten.
+ * Reports whether a cache is no older than what was read at `revision`: it has shown as much since it was last listed, or
+ * more before. In the latter case nothing is proven until it is read anew, but what the cache knew is not forgotten.
  */
 function isReached(revision: string, cache: Freshness): boolean {
   if (cache.hasSeen(revision)) return true;
   return cache.highest !== undefined && compareRevisions(cache.highest, revision) > 0;
 }
 
-/** The revision of the object that changed last; the cache is to show it soon. */
+/** Returns the revision of the object that changed last; the cache is to show it soon. */
 function newestOf({ items }: ListResult): string | undefined {
   let newest: string | undefined;
   for (const { metadata } of items) newest = newerRevision(newest, metadata.resourceVersion);
@@ -267,7 +267,7 @@ function withPods(
   return { snapshot: { set, pods, orphans: orphans.map(({ name }) => name) }, newer };
 }
 
-/** Whether the cache holds just what was read, so that its own lists may stand for it. */
+/** Reports whether the cache holds just what was read, so that its own lists may stand for it. */
 function isShown({ objects }: Read<PodView>, { pods, orphans }: SetSnapshot): boolean {
   if (objects.size !== pods.length || orphans.length > 0) return false;
   return pods.every((pod) => objects.get(pod.uid)?.resourceVersion === pod.resourceVersion);
@@ -281,7 +281,7 @@ function withNewer(basis: TypeBasis | undefined, newer: Newer): TypeBasis | unde
   return basis === undefined || Object.keys(newer).length === 0 ? basis : { ...basis, newer };
 }
 
-/** As old as its oldest part; each set's pods are shown as of its own list, or as of the cache. */
+/** Returns a basis as old as its oldest part; each set's pods are shown as of its own list, or as of the cache. */
 function podBasis(
   sets: readonly StatefulSetView[],
   reads: ReadonlyMap<string, Read<PodView>>,

@@ -14,17 +14,17 @@ export interface LookedAtBudget {
 export interface CreatedLedgerPorts {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Whether this process saw the budget being made a moment ago. */
+  /** Reports whether this process saw the budget being made a moment ago. */
   sawCreation(uid: string): boolean;
 }
 
-/** How often all ledgers are looked at, as whoever gave something away may have ended before it took that out. */
+/** How often all ledgers are looked at, as a process that gave something away may have ended before it took that out. */
 const againAfter: Millis = minutes(5);
 /** How soon a look that failed is repeated, while the budget is still new. */
 const retryAfter: Millis = seconds(2);
 
 /**
- * Looks at the ledger of each budget once whoever leads comes to know it: that of one that was just made is begun at once,
+ * Looks at the ledger of each budget once the leader comes to know it: that of one that was just made is begun at once,
  * so that all replicas give away under it, and the wait for what nobody knows begins (D-34).
  */
 export class CreatedLedgers {
@@ -49,12 +49,12 @@ export class CreatedLedgers {
     this.#again(budget, look);
   }
 
-  /** Ledgers of other budgets than `uids` are looked at no more. */
+  /** Ends the looks at ledgers of other budgets than `uids`. */
   retain(uids: ReadonlySet<string>): void {
     for (const uid of this.#looked) if (!uids.has(uid)) this.forget(uid);
   }
 
-  /** The ledger of the budget `uid` is looked at no more. */
+  /** Ends the looks at the ledger of the budget `uid`. */
   forget(uid: string): void {
     this.#looked.delete(uid);
     this.#timers.get(uid)?.cancel();

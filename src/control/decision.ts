@@ -109,7 +109,7 @@ export type WriteBack = Extract<Decision, { kind: 'write-back' }>;
 /** A decision by which a pod is called. */
 export type CallPod = Extract<Decision, { kind: 'call-pod' }>;
 
-/** Whether `decision` takes available pods away, so that it must rest on a view that is proven fresh (D-3). */
+/** Reports whether `decision` takes available pods away, so that it must rest on a view that is proven fresh (D-3). */
 export function isDisruptive(decision: Decision): boolean {
   return decision.kind === 'delete-pod' || (decision.kind === 'scale' && decision.takes > 0);
 }

@@ -42,14 +42,14 @@ export interface DisruptionLedgerOptions {
   /** Names the ConfigMap for people, such as `ConfigMap ops/ledger-of-ingester`. */
   readonly object: string;
   readonly budget: BudgetRef;
-  /** Whether this process saw the budget being made a moment ago, and not only that it was there. */
+  /** Reports whether this process saw the budget being made a moment ago, and not only that it was there. */
   sawCreation(): boolean;
   /** What the budget says now that has a bearing on what is given away. @default nothing */
   bearing?(): BudgetBearing;
-  /** How all pods under the budget stand, as the caches show them right now. */
+  /** Returns how all pods under the budget stand, as the caches show them right now. */
   view(now: Instant): ProvenStanding;
   /**
-   * The term in which this process leads; undefined while it does not.
+   * Returns the term in which this process leads; undefined while it does not.
    *
    * @param viewProvenAt of the view of this moment
    */
@@ -63,7 +63,7 @@ export interface DisruptionLedgerOptions {
   prove(signal: AbortSignal, since: Monotonic | undefined): Promise<void>;
   /** Disruptions of this process under way. @default none */
   begun?(): readonly Begun[];
-  /** Told how a write ended that nobody waited for: with what it failed, or undefined. */
+  /** Called with how a write ended that nobody waited for: with what it failed, or undefined. */
   onTidied?(failure: unknown): void;
 }
 
@@ -128,7 +128,7 @@ export class DisruptionLedger {
     await this.#swaps.ask({ kind: 'look' }, signal);
   }
 
-  /** What is known of the budget right now, without a call. */
+  /** Returns what is known of the budget right now, without a call. */
   moment(now: Instant): BudgetMoment {
     const at = { now, monotonic: this.#options.clock.monotonic() };
     const view = this.#view(at);
@@ -144,14 +144,14 @@ export class DisruptionLedger {
     };
   }
 
-  /** Why nobody knows what is given away; undefined while that is known, or was not asked yet. */
+  /** Returns why nobody knows what is given away; undefined while that is known, or was not asked yet. */
   trouble(): string | undefined {
     if (this.#seen.provenAt === undefined) return undefined;
     const trust = this.#trust(this.#reading());
     return trust.kind === 'trusted' ? undefined : trust.why;
   }
 
-  /** Nothing more is written that nobody asks for. */
+  /** Ends the writes that nobody asks for. */
   close(): void {
     this.#tidy.close();
   }
@@ -206,8 +206,8 @@ export class DisruptionLedger {
   }
 
   /**
-   * `answers` as far as they hold: what stands in the way only because the view is older than the ledger may have ended
-   * long ago, so that the view has to be proven before that is said.
+   * Returns `answers` as far as they hold: what stands in the way only because the view is older than the ledger may have
+   * ended long ago, so that the view has to be proven before that is said.
    */
   #held(
     answers: readonly Decision[],
@@ -252,7 +252,7 @@ export class DisruptionLedger {
     };
   }
 
-  /** How the pods stand; whatever has a reservation, and is seen in its slot, is remembered. */
+  /** Returns how the pods stand; whatever has a reservation, and is seen in its slot, is remembered. */
   #view({ now }: Reading): ProvenStanding {
     const view = this.#options.view(now);
     this.#seen.look(view.standing);
@@ -267,7 +267,7 @@ export class DisruptionLedger {
   readonly #sawCreation = (): boolean =>
     this.#options.leader(undefined) !== undefined && this.#options.sawCreation();
 
-  /** Whether what stands there is no ledger, and will be made one by this process once it has been waited for. */
+  /** Reports whether what stands there is no ledger, and will be made one by this process once it has been waited for. */
   #isAwaited(): boolean {
     return !this.#seen.isCurrent && this.#trust(this.#reading()).kind !== 'refused';
   }

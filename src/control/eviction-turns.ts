@@ -22,7 +22,7 @@ export class EvictionTurns {
     this.#since = new Map(evicted.map(({ uid }) => [uid, this.#since.get(uid) ?? now]));
   }
 
-  /** The same as a ledger is decided on. */
+  /** Returns the same as a ledger is decided on. */
   sightings(): Pick<Sightings, 'evictedSince' | 'resting'> {
     return { evictedSince: this.#since, resting: this.#resting };
   }

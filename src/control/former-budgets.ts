@@ -21,9 +21,9 @@ export interface NearBudgets<B> {
 /** What {@link FormerBudgets} go by. */
 export interface FormerBudgetPorts<B> {
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Whether some pod may be governed by both, which are of one namespace. */
+  /** Reports whether some pod may be governed by both, which are of one namespace. */
   mayOverlap(one: B, other: B): boolean;
-  /** Whether both select by the same selector. */
+  /** Reports whether both select by the same selector. */
   isSameSelector(one: B, other: B | undefined): boolean;
   /** Empty, and for those of the past alone. @default each of them is looked at */
   readonly former?: NearBudgets<B>;
@@ -47,7 +47,7 @@ export class FormerBudgets<B extends Selecting> {
     this.#ports = ports;
   }
 
-  /** `budget` is not as it was, or not at all, from now on. */
+  /** Notes that `budget` is not as it was, or not at all, from now on. */
   left(budget: B): void {
     const since = this.#ports.clock.monotonic();
     this.#forgetOld(since);
@@ -57,7 +57,7 @@ export class FormerBudgets<B extends Selecting> {
     this.#ports.former?.add(former);
   }
 
-  /** `budget` is as it is from now on, and was `before`, beside the others of `known`. */
+  /** Notes that `budget` is as it is from now on, and was `before`, beside the others of `known`. */
   changed(budget: B | undefined, before: B | undefined, known: Iterable<B>): void {
     if (budget === undefined || this.#ports.isSameSelector(budget, before)) return;
     if (!this.precede(budget, known)) return;
@@ -65,12 +65,12 @@ export class FormerBudgets<B extends Selecting> {
     this.#tookOver.set(budget.uid, this.#ports.clock.monotonic());
   }
 
-  /** When the selector of the budget `uid` was changed last to pods that another one may have given away. */
+  /** Returns when the selector of the budget `uid` was changed last to pods that another one may have given away. */
   tookOverAt(uid: string): Monotonic | undefined {
     return this.#tookOver.get(uid);
   }
 
-  /** Whether another budget of `known`, or one of the last 120 s, may have given away what `budget` selects. */
+  /** Reports whether another budget of `known`, or one of the last 120 s, may have given away what `budget` selects. */
   precede(budget: B, known: Iterable<B>): boolean {
     this.#forgetOld(this.#ports.clock.monotonic());
     for (const each of known) if (this.#mayHaveGiven(each, budget)) return true;

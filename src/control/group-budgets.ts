@@ -19,16 +19,16 @@ export interface BegunDisruption extends Pick<Begun, 'pod'> {
 
 /** What this process has under way, whatever budgets say by now. */
 export interface DisruptionsUnderWay {
-  /** Whether the pod may go by a request of ours that was sent, or is about to be. */
+  /** Reports whether the pod may go by a request of ours that was sent, or is about to be. */
   isUnderWay(uid: string): boolean;
-  /** All whose request was sent, and whose outcome does not show yet. */
+  /** Returns all whose request was sent, and whose outcome does not show yet. */
   begun(): readonly BegunDisruption[];
 }
 
 /** Disruption budgets as passes over groups ask them. */
 export interface GroupBudgets extends BudgetSight {
   /**
-   * What the budgets say to each of `wanted`, in their order: each counts what those before it take. As all is known
+   * Returns what the budgets say to each of `wanted`, in their order: each counts what those before it take. As all is known
    * right now; synchronous, and without effect.
    */
   judge(wanted: readonly WantedDisruption[], now: Instant): readonly Permission[];

@@ -40,8 +40,8 @@ export interface GroupCapability {
   /** What it has to read at the begin of each pass; undefined when nothing. */
   prepare?(moment: GroupMoment): Need | undefined;
   /**
-   * What it does about the group in this moment. Synchronous, and without effect: it is asked at the begin of a pass, and
-   * again in the moment in which each disruptive request leaves (D-49).
+   * Returns what it does about the group in this moment. Synchronous, and without effect: it is asked at the begin of a
+   * pass, and again in the moment in which each disruptive request leaves (D-49).
    */
   plan(moment: GroupMoment): Plan;
   /** What must be known before `plan`, which it made of `moment`, may be acted on; undefined when nothing is missing. */

@@ -13,7 +13,7 @@ import type { OtherOwners } from './owners-of-sets.ts';
 /**
  * A group as one instant shows it: its sets, their pods, what is leaving, and by what the view is proven, all taken in
  * one synchronous step (D-49). A proof vouches for nothing that was read before it, so a moment is never kept over an
- * `await`: whoever has waited takes a new one.
+ * `await`: after one, a new one is taken.
  */
 export interface GroupMoment {
   /** The queue key of the group. */
@@ -80,19 +80,19 @@ function conflictsOf(sets: readonly SetSnapshot[], owners: OtherOwners): Conflic
   return found.length === 0 ? noConflicts : new Map(found);
 }
 
-/** What a decision on `moment` rests on; undefined while a type of its view is not proven at all. */
+/** Returns what a decision on `moment` rests on; undefined while a type of its view is not proven at all. */
 export function basisOf({ proof }: GroupMoment): Basis | undefined {
   const { pods, statefulSets, budgets } = proof;
   const isWhole = pods !== undefined && statefulSets !== undefined && budgets.kind !== 'unproven';
   return isWhole ? { pods, statefulSets, budgets } : undefined;
 }
 
-/** The wall-clock time of a reading of the other clock. */
+/** Returns the wall-clock time of a reading of the other clock. */
 export function instantOf(time: Monotonic, { now, monotonic }: GroupMoment): Instant {
   return after(now, millis(time - monotonic));
 }
 
-/** Whether a slot of the group has no available pod: one is on its way, or somebody is at work there. */
+/** Reports whether a slot of the group has no available pod: one is on its way, or somebody is at work there. */
 export function hasUnavailable({ sets, leaving, now }: GroupMoment): boolean {
   return sets.some((each) =>
     slotsOf({ ...each, leaving }, now).some(({ kind }) => kind !== 'available'),

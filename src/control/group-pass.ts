@@ -56,7 +56,7 @@ export interface PassPorts
     SecurePorts,
     HoldPorts,
     Omit<ApprovalPorts, 'look'> {
-  /** In the order in which they work on a group. */
+  /** Listed in the order in which they work on a group. */
   readonly capabilities: readonly GroupCapability[];
   readonly budgets: GroupBudgets;
   readonly deletions: PodDeletions;
@@ -96,7 +96,7 @@ export class GroupPass {
   readonly #passedOver = new Map<string, Because<Reason>>();
   #error: Error | undefined;
   #hasGathered = false;
-  /** Of the last look. */
+  /** The plan of the last look. */
   #plan: Plan = idlePlan;
   readonly #written: Decision[] = [];
 
@@ -105,7 +105,7 @@ export class GroupPass {
     this.#ports = ports;
   }
 
-  /** The group as it is now, and what is done about it. Synchronous, without effect. */
+  /** Returns the group as it is now, and what is done about it. Synchronous, without effect. */
   look(): Look {
     const moment = momentOf(this.#key, this.#ports);
     return this.#held(moment, planGroup(moment, this.#ports.capabilities));
@@ -130,7 +130,7 @@ export class GroupPass {
       if (isUnclearView(error)) {
         return this.#outrun(heldPlan(this.#plan, because('ViewNotFresh', error.message)));
       }
-      // What the end of this process, or of its lease, broke off has not failed: whoever follows looks anew.
+      // What the end of this process, or of its lease, broke off has not failed: the successor looks anew.
       if (isGivenUp(error, signal)) {
         const end = this.#end(this.#plan, { kind: 'ended', requeue: { kind: 'await-change' } });
         return { ...end, isBrokenOff: true };
@@ -139,7 +139,7 @@ export class GroupPass {
     }
   }
 
-  /** One step from `seen`; undefined when the group has to be looked at anew. */
+  /** Does one step from `seen`; undefined when the group has to be looked at anew. */
   async #advance(seen: Look, signal: AbortSignal): Promise<GroupPassEnd | undefined> {
     const look = permittedLook(seen, { ...this.#ports, passedOver: this.#passedOver });
     this.#plan = look.plan;
@@ -170,7 +170,7 @@ export class GroupPass {
     return this.#end(plan, { kind: 'retry', retryAfter: undefined });
   }
 
-  /** @returns the end of the pass where the need is still there although it was seen to a few times */
+  /** Returns the end of the pass where the need is still there although it was seen to a few times */
   async #seeTo(
     { need, of }: Missing,
     look: Look,
@@ -204,7 +204,7 @@ export class GroupPass {
     }
   }
 
-  /** A look that rests on all that the capabilities prepared. */
+  /** Returns a look that rests on all that the capabilities prepared. */
   #look(): Look {
     const moment = momentOf(this.#key, this.#ports);
     const planned = planGroup(moment, this.#ports.capabilities);

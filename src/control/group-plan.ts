@@ -51,7 +51,7 @@ function merged(plans: readonly Plan[]): Plan {
   };
 }
 
-/** The earlier of two looks. */
+/** Returns the earlier of two looks. */
 export function sooner(one: Requeue, other: Requeue): Requeue {
   if (one.kind === 'await-change') return other;
   return other.kind === 'at' && other.at < one.at ? other : one;

@@ -59,13 +59,13 @@ export interface SetScope {
   readonly name?: string;
 }
 
-/** The sets of the group `key`. */
+/** Returns the sets of the group `key`. */
 export function groupScope(key: string): SetScope {
   const { namespace, group } = parseGroupKey(key);
   return { namespace, matchLabels: new Map([[GROUP_LABEL, group]]) };
 }
 
-/** The labels of `scope` as the API selects by them; one text for one scope. */
+/** Returns the labels of `scope` as the API selects by them; one text for one scope. */
 export function selectorOf({ matchLabels }: SetScope): string {
   return [...matchLabels]
     .map(([name, value]) => `${name}=${value}`)
@@ -73,7 +73,7 @@ export function selectorOf({ matchLabels }: SetScope): string {
     .join(',');
 }
 
-/** Whether `set` is one of `scope`. */
+/** Reports whether `set` is one of `scope`. */
 export function isInScope(scope: SetScope, set: StatefulSetView): boolean {
   const { namespace, matchLabels, name = set.name } = scope;
   if (set.namespace !== namespace || set.name !== name) return false;
@@ -81,7 +81,7 @@ export function isInScope(scope: SetScope, set: StatefulSetView): boolean {
   return true;
 }
 
-/** The sets of `scope` with their pods, from the caches, sorted; empty when there are none. */
+/** Returns the sets of `scope` with their pods, from the caches, sorted; empty when there are none. */
 export function readSets(scope: SetScope, listers: GroupListers): readonly SetSnapshot[] {
   return setsIn(scope, listers.statefulSets).map((set) => ({
     set,
@@ -96,7 +96,7 @@ function setsIn(scope: SetScope, lister: Lister<StatefulSetView>): readonly Stat
     .toSorted(byName);
 }
 
-/** Those of which some may be in `scope`, found by what narrows it most. */
+/** Returns those of which some may be in `scope`, found by what narrows it most. */
 function namedBy(
   { namespace, matchLabels, name }: SetScope,
   lister: Lister<StatefulSetView>,

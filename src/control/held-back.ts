@@ -14,7 +14,7 @@ export interface HeldBack extends Pick<Hold, 'because'> {
   readonly keepsBack: (decision: Decision) => boolean;
 }
 
-/** `plan` with one hold in place of all that is kept back, and looked at again when that is over; all else goes on. */
+/** Returns `plan` with one hold in place of all that is kept back, and looked at again when that is over; all else goes on. */
 export function withHeldBack(plan: Plan, { keepsBack, because, until }: HeldBack): Plan {
   const requeue =
     until === undefined ? plan.requeue : sooner(plan.requeue, { kind: 'at', at: until });
@@ -29,7 +29,7 @@ export function withHeldBack(plan: Plan, { keepsBack, because, until }: HeldBack
   return { ...plan, decisions: [holdOf(first.set, because, until), ...rest], requeue };
 }
 
-/** A hold of `set`. @param until when it ends by itself; absent: a change ends it */
+/** Returns a hold of `set`. @param until when it ends by itself; absent: a change ends it */
 export function holdOf(set: SetRef, why: Because<Reason>, until?: Instant): Hold {
   const hold: Hold = { kind: 'hold', set, because: why };
   return until === undefined ? hold : { ...hold, until };

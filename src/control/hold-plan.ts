@@ -47,7 +47,7 @@ const obstacles: readonly Obstacle[] = [
 ];
 
 /**
- * `plan` with what holds it back: where it disrupts, a reason in place of what it would do; and deletions without an
+ * Returns `plan` with what holds it back: where it disrupts, a reason in place of what it would do; and deletions without an
  * answer, which are settled by time at the latest (D-7, LIVE-2).
  */
 export function withHolds(plan: Plan, moment: GroupMoment, ports: HoldPorts): Plan {
@@ -61,8 +61,9 @@ export function withHolds(plan: Plan, moment: GroupMoment, ports: HoldPorts): Pl
 }
 
 /**
- * `plan`, looked at again when it is worth asking whether the server still answers; and while the caches may lack what
- * the server has, with that as the first reason of what is waited for (D-54). What disrupts rests on a proof of its own.
+ * Returns `plan`, looked at again when it is worth asking whether the server still answers; and while the caches may lack
+ * what the server has, with that as the first reason of what is waited for (D-54). What disrupts rests on a proof of its
+ * own.
  */
 function withStaleness(plan: Plan, moment: GroupMoment, ports: HoldPorts): Plan {
   if (!isUnderWay(plan)) return plan;
@@ -73,14 +74,14 @@ function withStaleness(plan: Plan, moment: GroupMoment, ports: HoldPorts): Plan 
   return { ...looked, decisions: [holdOf(set, because('ViewNotFresh', why)), ...plan.decisions] };
 }
 
-/** A disruption of the group failed a moment ago; it is not repeated on every change of the world. */
+/** Returns why nothing is disrupted after a failure a moment ago: what failed is not repeated on every change of the world. */
 function refused({ moment, ports }: Question): ReturnType<Obstacle['reason']> {
   const refusal = ports.refusals.of(moment.key, moment.monotonic);
   if (refusal === undefined) return undefined;
   return { until: instantOf(refusal.until, moment), because: refusal.because };
 }
 
-/** An earlier process may have a request under way that arrives late (D-50). */
+/** Returns why nothing is disrupted while an earlier process may have a request under way that arrives late (D-50). */
 function awaitingPredecessor({ moment, ports }: Question): ReturnType<Obstacle['reason']> {
   const until = ports.predecessor.until(moment);
   if (until === undefined) return undefined;
@@ -91,13 +92,13 @@ function awaitingPredecessor({ moment, ports }: Question): ReturnType<Obstacle['
   return { until: at, because: because('AwaitingPredecessor', message) };
 }
 
-/** What else may name a set is being read (D-63). */
+/** Returns why nothing is disrupted while it is being read what else may name a set (D-63). */
 function ownersUnknown({ ports }: Question): ReturnType<Obstacle['reason']> {
   const why = ports.owners.unknown();
   return why === undefined ? undefined : { because: because('ViewNotFresh', why) };
 }
 
-/** The warnings of `plan`, and one hold in place of all else; itself when it is about no set. */
+/** Returns the warnings of `plan`, and one hold in place of all else; itself when it is about no set. */
 export function heldPlan(plan: Plan, why: Because<Reason>): Plan {
   const set = plan.decisions.find(isDisruptive)?.set ?? plan.progress[0]?.set;
   if (set === undefined) return plan;
@@ -105,7 +106,7 @@ export function heldPlan(plan: Plan, why: Because<Reason>): Plan {
   return { ...plan, decisions: [...warnings, holdOf(set, why)] };
 }
 
-/** When to ask again whether the server answers: not at once where it has just not done so. */
+/** Returns when to ask again whether the server answers: not at once where it has just not done so. */
 function nextSign(moment: GroupMoment, ports: HoldPorts): Requeue {
   const next = nextProbeOf(ports);
   if (!Number.isFinite(next)) return { kind: 'await-change' };
@@ -115,8 +116,8 @@ function nextSign(moment: GroupMoment, ports: HoldPorts): Requeue {
 }
 
 /**
- * `plan`, looked at again at the latest when a deletion without an answer is settled by time, and with that as the reason
- * where nothing else is done.
+ * Returns `plan`, looked at again at the latest when a deletion without an answer is settled by time, and with that as the
+ * reason where nothing else is done.
  */
 function withHorizon(plan: Plan, moment: GroupMoment, { open }: HoldPorts): Plan {
   const isMine = ownerIn(moment);
@@ -130,8 +131,8 @@ function withHorizon(plan: Plan, moment: GroupMoment, { open }: HoldPorts): Plan
 }
 
 /**
- * `plan`, looked at again when a deletion has been under way for 10 s, and from then on with that as the reason where
- * nothing else is done: what it has not taken yet looks as if it were there, and counts as gone (D-53).
+ * Returns `plan`, looked at again when a deletion has been under way for 10 s, and from then on with that as the reason
+ * where nothing else is done: what it has not taken yet looks as if it were there, and counts as gone (D-53).
  */
 function withSlowAnswers(plan: Plan, moment: GroupMoment, { open }: HoldPorts): Plan {
   const isMine = ownerIn(moment);
@@ -159,7 +160,7 @@ function awaitedAnswers(
   return awaited(pods, 'got no answer', moment).map((hold) => ({ ...hold, until }));
 }
 
-/** One hold for each set whose pods are among `deleted`. @param what as in `the deletion of x got no answer` */
+/** Returns one hold for each set whose pods are among `deleted`. @param what as in `the deletion of x got no answer` */
 function awaited(deleted: readonly PodRef[], what: string, { sets }: GroupMoment): readonly Hold[] {
   if (deleted.length === 0) return [];
   const uids = new Set(deleted.map(({ uid }) => uid));

@@ -3,7 +3,7 @@ import type { Permission } from '#disruption/permission.ts';
 import type { BudgetProof } from './budget-sight.ts';
 import type { GroupBudgets, WantedDisruption } from './group-budgets.ts';
 
-/** From what is no obstacle to what has to be told first. */
+/** From what is no obstacle to what has to be reported first. */
 const byStrictness: readonly Permission['kind'][] = [
   'ungoverned',
   'given',

@@ -27,7 +27,7 @@ export type LedgerAnswer =
       /** When the proof must have been asked for; undefined: lately. */
       readonly since: Monotonic | undefined;
     }
-  /** Whoever asked does not ask this any more: the budgets over the pod have changed. */
+  /** The caller does not ask this any more: the budgets over the pod have changed. */
   | { readonly kind: 'outdated' }
   /** Nobody knows what is given away: `until` then, or until somebody mends it. */
   | { readonly kind: 'unclear'; readonly why: string; readonly until: Instant | undefined };
@@ -44,7 +44,7 @@ export type Asked =
   /** Finds out what stands there; makes the ledger of a budget that was made a moment ago. */
   | { readonly kind: 'look' };
 
-/** Pods of which `next` has fewer claims than `before`. */
+/** Returns pods of which `next` has fewer claims than `before`. */
 export function droppedBy(before: Ledger, next: Ledger): ReadonlySet<string> {
   const dropped = [...before.reservations.values()].filter(
     ({ uid, claims }) => (next.reservations.get(uid)?.claims.length ?? 0) < claims.length,
@@ -55,7 +55,7 @@ export function droppedBy(before: Ledger, next: Ledger): ReadonlySet<string> {
 /** What is asked as of one moment: `outdated` of a budget that has not to be asked for it any more, or for `nothing`. */
 export type Question = DisruptionRequest | 'outdated' | 'nothing';
 
-/** `asked` as of now. */
+/** Returns `asked` as of now. */
 export function questionsOf(asked: readonly Asked[]): readonly Question[] {
   return asked.map((each) => {
     if (each.kind !== 'disruption') return 'nothing';
@@ -63,12 +63,15 @@ export function questionsOf(asked: readonly Asked[]): readonly Question[] {
   });
 }
 
-/** Those of `questions` that ask for something. */
+/** Returns those of `questions` that ask for something. */
 export function requestsOf(questions: readonly Question[]): readonly DisruptionRequest[] {
   return questions.filter((each) => typeof each !== 'string');
 }
 
-/** `answers` to {@link requestsOf}, each in the place of its question; what asks for nothing gets none that says anything. */
+/**
+ * Returns `answers` to {@link requestsOf}, each in the place of its question; what asks for nothing gets none that says
+ * anything.
+ */
 export function inOrder(
   questions: readonly Question[],
   answers: readonly LedgerAnswer[],

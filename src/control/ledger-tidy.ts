@@ -5,13 +5,13 @@ import { minutes, seconds } from '#base/units.ts';
 /** What {@link LedgerTidy} works with. */
 export interface LedgerTidyOptions {
   readonly clock: Clock;
-  /** Whether the ledger has anything at all. */
+  /** Reports whether the ledger has anything at all. */
   isNeeded(): boolean;
-  /** Whether something has ended that the stored ledger still has. */
+  /** Reports whether something has ended that the stored ledger still has. */
   isWanted(): boolean;
   /** Stores that; @throws what the client throws */
   store(signal: AbortSignal): Promise<unknown>;
-  /** Told with what a write failed; undefined: it did not. */
+  /** Notes with what a write failed; undefined: it did not. */
   ended(failure: unknown): void;
 }
 
@@ -30,7 +30,10 @@ export class LedgerTidy {
     this.#options = options;
   }
 
-  /** The ledger was read or written: where it has anything, looks a moment later whether that has ended, and again. */
+  /**
+   * Takes note of a ledger that was read or written: where it has anything, looks a moment later whether that has ended, and
+   * again.
+   */
   arm(): void {
     if (this.#timer !== undefined || this.#closed.signal.aborted) return;
     if (!this.#options.isNeeded()) return;

@@ -22,7 +22,7 @@ export interface LedgerSight {
   readonly stored: StoredLedger | undefined;
   /** Whether this process saw the budget being made, and no other can have given anything away under it since. */
   readonly sawCreation: boolean;
-  /** For how long this process has seen that no ledger can be read there, without a break. */
+  /** How long this process has seen that no ledger can be read there, without a break. */
   readonly unreadableFor: Millis;
   /** How long a permission may still be used (D-50). */
   readonly horizon: Millis;

@@ -12,7 +12,7 @@ export class LoggedFailures {
     this.#object = object;
   }
 
-  /** A write has ended, with `failure` or well. */
+  /** Notes that a write has ended, with `failure` or well. */
   ended(failure: unknown): void {
     const text = failure === undefined ? undefined : errorOf(failure).message;
     if (text === this.#told) return;

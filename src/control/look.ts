@@ -13,7 +13,7 @@ export interface Look {
   readonly unpermitted: Unpermitted;
 }
 
-/** What each capability may carry out: its plan without what is held back. */
+/** Returns what each capability may carry out: its plan without what is held back. */
 export function partsOf({ planned, plan }: Look): readonly PlanPart[] {
   const kept = new Set(plan.decisions);
   return planned.parts.map(({ capability, plan: part }) => {

@@ -14,7 +14,7 @@ import { SharedRounds } from './shared-rounds.ts';
 export interface NamespaceReadPorts<View extends Cached> {
   readonly client: Client;
   readonly clock: Clock;
-  /** Of what is read, as the cache has it. */
+  /** The type of what is read, as the cache has it. */
   readonly type: ResourceType;
   readonly project: (object: KubernetesObject) => View;
   readonly informer: Pick<
@@ -47,7 +47,7 @@ const answerWithin = seconds(10);
 export class NamespaceReads<View extends Cached> {
   readonly #ports: NamespaceReadPorts<View>;
   readonly #rounds: SharedRounds;
-  /** By namespace. */
+  /** Keyed by namespace. */
   readonly #reads = new Map<string, Answered<View>>();
   /** Namespaces whose lists were answered since {@link settle}. */
   readonly #answered = new Set<string>();
@@ -57,17 +57,17 @@ export class NamespaceReads<View extends Cached> {
     this.#rounds = new SharedRounds(ports.clock);
   }
 
-  /** Whether anything tells what `namespace` has, however long ago. */
+  /** Reports whether anything tells what `namespace` has, however long ago. */
   hasRead(namespace: string): boolean {
     return this.#ports.informer.hasSynced || this.#reads.has(namespace);
   }
 
-  /** The namespaces of which lists tell something that the cache alone does not. */
+  /** Returns the namespaces of which lists tell something that the cache alone does not. */
   namespaces(): readonly string[] {
     return [...this.#reads.keys()];
   }
 
-  /** When the request was sent that proves the view of `namespace` last; undefined while nothing does. */
+  /** Returns when the request was sent that proves the view of `namespace` last; undefined while nothing does. */
   provenAt(namespace: string): Monotonic | undefined {
     const { hasSynced, absence, freshness } = this.#ports.informer;
     const proofs = [
@@ -78,7 +78,7 @@ export class NamespaceReads<View extends Cached> {
     return proofs.length === 0 ? undefined : monotonic(Math.max(...proofs));
   }
 
-  /** The list of `namespace` that the cache has not reached yet. */
+  /** Returns the list of `namespace` that the cache has not reached yet. */
   unshown(namespace: string): Read<View> | undefined {
     return this.#reads.get(namespace)?.listed;
   }
@@ -151,7 +151,7 @@ export class NamespaceReads<View extends Cached> {
     this.#take(namespace, { sentAt, isAbsent: false, listed });
   }
 
-  /** Of two lists that were under way at once, the one with the newer content stands, whichever was answered last. */
+  /** Keeps, of two lists that were under way at once, the one with the newer content, whichever was answered last. */
   #take(namespace: string, read: Answered<View>): void {
     const known = this.#reads.get(namespace);
     const [older, newer] =
@@ -160,7 +160,7 @@ export class NamespaceReads<View extends Cached> {
     this.#answered.add(namespace);
   }
 
-  /** What `read` is still needed for: what the cache does not show, or when that was proven; undefined: for nothing. */
+  /** Returns what `read` is still needed for: what the cache does not show, or when that was proven; undefined: for nothing. */
   #leftOf(read: Answered<View>): Answered<View> | undefined {
     const { sentAt, listed } = read;
     const { hasSynced, absence, freshness } = this.#ports.informer;

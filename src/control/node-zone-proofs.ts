@@ -40,7 +40,7 @@ export class UnshownZoneError extends Error {
  */
 export class NodeZoneProofs {
   readonly #ports: NodeZoneProofPorts;
-  /** By name. */
+  /** Keyed by name. */
   readonly #told = new Map<string, Told>();
 
   constructor(ports: NodeZoneProofPorts) {
@@ -65,7 +65,7 @@ export class NodeZoneProofs {
     }
   }
 
-  /** A list of one: the Role permits no more than to list and watch nodes. */
+  /** Reads a list of one: the Role permits no more than to list and watch nodes. */
   async #read(name: string, signal: AbortSignal): Promise<void> {
     const { client, clock, zones } = this.#ports;
     const at = clock.monotonic();

@@ -37,9 +37,9 @@ interface OpenDisruption {
 /** What tells whether a deletion has become visible. */
 export interface PodSight {
   readonly now: Monotonic;
-  /** The pod in the cache under this name, whatever its uid. */
+  /** Returns the pod in the cache under this name, whatever its uid. */
   find(pod: PodRef): PodView | undefined;
-  /** Whether the pod cache shows `revision` or a newer one. */
+  /** Reports whether the pod cache shows `revision` or a newer one. */
   hasSeen(revision: string): boolean;
 }
 
@@ -54,7 +54,7 @@ export class OpenDisruptions {
   /** Which pod was taken away last, and when, by namespace and name; oldest first. */
   readonly #taken = new Map<string, Taken>();
 
-  /** The deletion of `pod` is handed to the connection now. */
+  /** Notes that the deletion of `pod` is handed to the connection now. */
   sent(pod: PodRef, sentAt: Monotonic): void {
     this.#remember(pod, sentAt);
     // Oldest first, also where one is sent again.
@@ -62,30 +62,30 @@ export class OpenDisruptions {
     this.#open.set(pod.uid, { pod, sentAt, answer: { kind: 'sent' } });
   }
 
-  /** The server accepted it; the pod's going is committed at `revision`. */
+  /** Notes that the server accepted it; the pod's going is committed at `revision`. */
   answered(pod: PodRef, revision: string): void {
     this.#update(pod, { kind: 'answered', revision });
   }
 
-  /** The server accepted it, and named no revision of the pod's going. */
+  /** Notes that the server accepted it, and named no revision of the pod's going. */
   accepted(pod: PodRef): void {
     this.#update(pod, { kind: 'accepted' });
   }
 
-  /** No answer will come. */
+  /** Notes that no answer will come. */
   unanswered(pod: PodRef): void {
     this.#update(pod, { kind: 'unanswered' });
   }
 
-  /** The server refused it, or it was never sent: it has no effect. */
+  /** Notes that the server refused it, or it was never sent: it has no effect. */
   void(pod: PodRef): void {
     this.#open.delete(pod.uid);
     this.#taken.delete(nameOf(pod));
   }
 
   /**
-   * Since when it is known that a pod of this name was taken away in the last minutes, and `pod` was made instead on the
-   * same revision; undefined when it was not. If that is to go, too, then perhaps what we believe of its set is what is
+   * Returns since when it is known that a pod of this name was taken away in the last minutes, and `pod` was made instead on
+   * the same revision; undefined when it was not. If that is to go, too, then perhaps what we believe of its set is what is
    * outdated, so that only a view that was proven after this time may be acted on (REV-3).
    */
   madeAgainSince(pod: PodRef, now: Monotonic): Monotonic | undefined {
@@ -111,7 +111,7 @@ export class OpenDisruptions {
     if (open !== undefined) this.#open.set(pod.uid, { ...open, answer });
   }
 
-  /** uids of the pods that may be leaving although the cache does not say so; forgets what `sight` settles. */
+  /** Returns uids of the pods that may be leaving although the cache does not say so; forgets what `sight` settles. */
   leaving(sight: PodSight): ReadonlySet<string> {
     for (const [uid, open] of this.#open) {
       if (isSettled(open, sight)) this.#open.delete(uid);
@@ -119,24 +119,24 @@ export class OpenDisruptions {
     return new Set(this.#open.keys());
   }
 
-  /** Whether the deletion of the pod was sent, and does not show yet. */
+  /** Reports whether the deletion of the pod was sent, and does not show yet. */
   has(uid: string): boolean {
     return this.#open.has(uid);
   }
 
-  /** All pods whose deletion was sent, and does not show yet. */
+  /** Returns all pods whose deletion was sent, and does not show yet. */
   pods(): readonly PodRef[] {
     return [...this.#open.values()].map(({ pod }) => pod);
   }
 
-  /** Those of the pods for which `isMine` holds whose deletion got no answer, and may still happen. */
+  /** Returns those of the pods for which `isMine` holds whose deletion got no answer, and may still happen. */
   unansweredPods(isMine: (pod: PodRef) => boolean = () => true): readonly PodRef[] {
     return [...this.#open.values()]
       .filter((open) => open.answer.kind === 'unanswered' && isMine(open.pod))
       .map((open) => open.pod);
   }
 
-  /** Those of the pods for which `isMine` holds whose deletion has been under way for 10 s at `now`. */
+  /** Returns those of the pods for which `isMine` holds whose deletion has been under way for 10 s at `now`. */
   slowPods(now: Monotonic, isMine: (pod: PodRef) => boolean): readonly PodRef[] {
     return [...this.#open.values()]
       .filter((open) => open.answer.kind === 'sent' && now - open.sentAt >= answerPatience)
@@ -144,7 +144,7 @@ export class OpenDisruptions {
       .filter(isMine);
   }
 
-  /** When the next deletion, of a pod for which `isMine` holds, will be one of {@link slowPods}; undefined: none will. */
+  /** Returns when the next deletion, of a pod for which `isMine` holds, will be one of {@link slowPods}; undefined: none will. */
   nextSlow(now: Monotonic, isMine: (pod: PodRef) => boolean): Monotonic | undefined {
     const next = [...this.#open.values()].find(
       ({ answer, sentAt, pod }) =>
@@ -154,7 +154,7 @@ export class OpenDisruptions {
   }
 
   /**
-   * When the first deletion without an answer, of a pod for which `isMine` holds, is settled by time alone;
+   * Returns when the first deletion without an answer, of a pod for which `isMine` holds, is settled by time alone;
    * undefined when there is none.
    */
   nextHorizon(isMine: (pod: PodRef) => boolean = () => true): Monotonic | undefined {
@@ -187,8 +187,8 @@ function isSettled(open: OpenDisruption, sight: PodSight): boolean {
 }
 
 /**
- * Whether it can no longer happen unseen: the cache shows a newer state than the one that the request named, or time has
- * run out. An older state, as a watch that began anew may show, decides nothing (D-52).
+ * Reports whether it can no longer happen unseen: the cache shows a newer state than the one that the request named, or time
+ * has run out. An older state, as a watch that began anew may show, decides nothing (D-52).
  */
 function isDecided(open: OpenDisruption, sight: PodSight): boolean {
   if (sight.now - open.sentAt >= answerHorizon) return true;

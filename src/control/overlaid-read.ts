@@ -8,7 +8,7 @@ export interface Read<View> {
   /** The revision at which it was read. */
   readonly revision: string;
   readonly sentAt: Monotonic;
-  /** By uid. */
+  /** Keyed by uid. */
   readonly objects: ReadonlyMap<string, View>;
 }
 
@@ -22,9 +22,9 @@ export interface Known<View> {
 export const nothingNewer: Newer = Object.freeze({});
 
 /**
- * The objects of `read`, each in its newest state, and those of `cached` that were made after it; what it lacks is gone,
- * and so is what had the name of one that was made since. The newest state may be that of an object which has left
- * what was read: whoever asks looks at that.
+ * Returns the objects of `read`, each in its newest state, and those of `cached` that were made after it; what it lacks is
+ * gone, and so is what had the name of one that was made since. The newest state may be that of an object which has left
+ * what was read: the caller looks at that.
  */
 export function overlaid<View extends Cached>(
   read: Read<View>,

@@ -25,7 +25,7 @@ export class OwnDisruptions implements DisruptionsUnderWay {
     this.#ports = ports;
   }
 
-  /** A request for fewer replicas leaves now that takes `pods`. */
+  /** Notes that a request for fewer replicas leaves now, which takes `pods`. */
   scaled(pods: Iterable<PodView>, at: Monotonic): void {
     for (const pod of pods) {
       this.#scaled.delete(pod.uid);

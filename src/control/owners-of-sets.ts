@@ -5,7 +5,7 @@ import type { StatefulSetView } from '#statefulset/view.ts';
 export interface SetOwners {
   /** Names the kind, such as `PhasedRollout`. */
   readonly kind: string;
-  /** What of this kind names `set`, each as people know it, such as `PhasedRollout a`; sorted. */
+  /** Returns what of this kind names `set`, each as people know it, such as `PhasedRollout a`; sorted. */
   naming(set: StatefulSetView): readonly string[];
   /** Why that is not known yet, as a clause; undefined when it is. Absent: it always is. */
   unknown?(): string | undefined;
@@ -20,9 +20,9 @@ export type SetName = Pick<StatefulSetView, 'namespace' | 'name'>;
 
 /** What else would move sets, as those see it that look at one kind only. */
 export interface OtherOwners {
-  /** What of other kinds names `set`; empty where what asks does not name it itself. */
+  /** Returns what of other kinds names `set`; empty where what asks does not name it itself. */
   conflicts(set: StatefulSetView): readonly string[];
-  /** Why that is not known yet, as a clause; undefined when it is. */
+  /** Returns why that is not known yet, as a clause; undefined when it is. */
   unknown(): string | undefined;
 }
 
@@ -58,7 +58,7 @@ export class OwnersOfSets {
     this.#kinds = kinds;
   }
 
-  /** What others there are, for those that `kind` names. */
+  /** Returns what others there are, for those that `kind` names. */
   besides(kind: string): OtherOwners {
     const own = this.#kinds.filter((each) => each.kind === kind);
     const others = this.#kinds.filter((each) => each.kind !== kind);

@@ -16,7 +16,7 @@ export interface PermissionPorts extends DemandPorts {
   readonly passedOver: ReadonlyMap<string, Because<Reason>>;
 }
 
-/** `seen` without what would ask for what failed a moment ago, or could not be found out; all else goes on. */
+/** Returns `seen` without what would ask for what failed a moment ago, or could not be found out; all else goes on. */
 export function permittedLook(seen: Look, ports: PermissionPorts): Look {
   let look = seen;
   for (const { capability, plan } of seen.planned.parts) {
@@ -42,12 +42,12 @@ export function writesOf(name: string): string {
   return `the writes of ${name}`;
 }
 
-/** Whether `decision` is a write whose answer a pass awaits. */
+/** Reports whether `decision` is a write whose answer a pass awaits. */
 export function isWritten({ kind }: Decision): boolean {
   return kind === 'scale' || kind === 'set-current-revision';
 }
 
-/** What would have to be read first is not disrupted while that is refused. */
+/** Returns `look` without disruptions for which something would have to be read that is refused. */
 function withoutUnproven(look: Look, ports: PermissionPorts): Look {
   const { plan, moment } = look;
   const refusal = refusalOf(view, look, ports);
@@ -61,7 +61,7 @@ function holding(look: Look, held: HeldBack): Look {
   return { ...look, plan: withHeldBack(look.plan, held) };
 }
 
-/** What waits for a reservation is not disrupted while its ledger cannot be asked; all else goes on. */
+/** Returns `look` without disruptions that wait for a reservation while its ledger cannot be asked; all else goes on. */
 function withoutUnreserved(look: Look, ports: PermissionPorts): Look {
   if (lackingIn(look.plan, look.unpermitted).length === 0) return look;
   const keepsBack = (decision: Decision): boolean => look.unpermitted.has(decision);

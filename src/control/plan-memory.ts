@@ -17,7 +17,7 @@ interface Kept {
 export class PlanMemory {
   readonly #byKey = new Map<string, Kept>();
 
-  /** The plan for `moment`, if it follows from an earlier one without planning; undefined when it does not. */
+  /** Returns the plan for `moment`, if it follows from an earlier one without planning; undefined when it does not. */
   find(moment: GroupMoment): Plan | undefined {
     const kept = this.#byKey.get(moment.key);
     if (kept === undefined || !areSame(kept.moment.sets, moment.sets)) return undefined;
@@ -33,13 +33,13 @@ export class PlanMemory {
     this.#byKey.set(moment.key, { moment, plan, taken: new Set(taken) });
   }
 
-  /** The group `key` is gone. */
+  /** Forgets the group `key`, which is gone. */
   forget(key: string): void {
     this.#byKey.delete(key);
   }
 }
 
-/** Whether the time has come at which the plan asked to be made anew; a wall clock that was set counts as that. */
+/** Reports whether the time has come at which the plan asked to be made anew; a wall clock that was set counts as that. */
 function isDue({ moment: made, plan: { requeue } }: Kept, moment: GroupMoment): boolean {
   if (requeue.kind === 'await-change') return false;
   const span = requeue.at - made.now;

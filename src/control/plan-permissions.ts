@@ -18,7 +18,7 @@ interface Taking {
 }
 
 interface Judged extends Taking {
-  /** Of each of the pods. */
+  /** One for each of the pods. */
   readonly permissions: readonly Permission[];
 }
 
@@ -36,8 +36,8 @@ export interface GovernedPlan {
 const lookAgainAfter = seconds(10);
 
 /**
- * `plan` as the budgets of this moment have it: a deletion that they refuse is left out, with the reason where no other of
- * its set is left; a scaling waits as a whole.
+ * Returns `plan` as the budgets of this moment have it: a deletion that they refuse is left out, with the reason where no
+ * other of its set is left; a scaling waits as a whole.
  */
 export function governedPlan(plan: Plan, moment: GroupMoment, budgets: GroupBudgets): GovernedPlan {
   const takings = takingsOf(plan, moment);
@@ -63,12 +63,12 @@ export function governedPlan(plan: Plan, moment: GroupMoment, budgets: GroupBudg
   };
 }
 
-/** The pods that `plan` takes away. */
+/** Returns the pods that `plan` takes away. */
 export function wantedPods(plan: Plan, moment: GroupMoment): readonly PodView[] {
   return takingsOf(plan, moment).flatMap(({ wanted }) => wanted.map(({ pod }) => pod));
 }
 
-/** What of `unpermitted` is still to be done by `plan`. */
+/** Returns what of `unpermitted` is still to be done by `plan`. */
 export function lackingIn(
   { decisions }: Plan,
   unpermitted: Unpermitted,
@@ -77,7 +77,7 @@ export function lackingIn(
   return decisions.flatMap((decision) => unpermitted.get(decision) ?? []);
 }
 
-/** The pods that one scaling or deletion takes; of a pod that is stuck nothing is taken. */
+/** Returns the pods that one scaling or deletion takes; of a pod that is stuck nothing is taken. */
 function takingsOf(plan: Plan, moment: GroupMoment): readonly Taking[] {
   return plan.decisions.flatMap((decision): readonly Taking[] => {
     if (decision.kind === 'delete-pod' && decision.costs === 'a-slot') {
@@ -120,7 +120,7 @@ interface Refused {
   readonly until: Instant | undefined;
 }
 
-/** What a budget refuses, or cannot tell, holds the whole decision; what cannot be told is said first. */
+/** What a budget refuses, or cannot tell, holds the whole decision; what cannot be known is said first. */
 function refusalOf({ decision, wanted, permissions }: Judged): Refused | undefined {
   const unclear = permissions.findIndex(({ kind }) => kind === 'unclear');
   const at = unclear < 0 ? permissions.findIndex(({ kind }) => kind === 'refused') : unclear;

@@ -52,12 +52,12 @@ export interface DeletionPorts {
 export interface DeletionOwner {
   readonly key: string;
   /**
-   * Called in the very moment in which `deletion` would leave: plans the group anew (D-49).
+   * Plans the group anew, in the very moment in which `deletion` would leave (D-49).
    * @returns what the new plan, which still contains it, rests on
    * @throws OverruledError when the plan does not contain it any more, StaleBasisError when its view is not fresh
    */
   approve(deletion: DeletePod): Basis;
-  /** Told how each ended. */
+  /** Takes note of how each ended. */
   ended(ended: EndedDeletion): void;
 }
 
@@ -94,7 +94,7 @@ export class PodDeletions {
     }
   }
 
-  /** Whether a deletion of the pod was begun, and has not ended. */
+  /** Reports whether a deletion of the pod was begun, and has not ended. */
   isUnderWay(uid: string): boolean {
     return [...this.#underWay.values()].some((uids) => uids.has(uid));
   }
@@ -162,14 +162,14 @@ export class PodDeletions {
   }
 }
 
-/** A pod that the server does not have any more counts as leaving until the cache shows that, too. */
+/** Counts a pod that the server does not have any more as leaving, until the cache shows that, too. */
 function settleFailed(pod: PodRef, error: unknown, open: OpenDisruptions): void {
   if (isNotFound(error)) open.accepted(pod);
   else if (isWithoutEffect(error)) open.void(pod);
   else open.unanswered(pod);
 }
 
-/** Whether `error` tells that the server did nothing, although the request was handed to the connection. */
+/** Reports whether `error` tells that the server did nothing, although the request was handed to the connection. */
 function isWithoutEffect(error: unknown): boolean {
   if (error instanceof StaleBasisError || error instanceof OverruledError) return true;
   return isRequestFailure(error) && !isOutcomeUnknown(error);

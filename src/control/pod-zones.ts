@@ -49,7 +49,10 @@ export class PodZones {
     );
   }
 
-  /** As {@link zoneOf}, where the pod is known to run on `nodeName`, or to be on none or not there, whatever the cache shows. */
+  /**
+   * Returns the same as {@link zoneOf}, where the pod is known to run on `nodeName`, or to be on none or not there, whatever
+   * the cache shows.
+   */
   zoneOn(namespace: string, podName: string, nodeName: string | undefined): string | undefined {
     const node = nodeName ?? this.#formerNodes.get(keyOf(namespace, podName));
     return node === undefined ? undefined : this.zoneOfNode(node);
@@ -80,7 +83,7 @@ export class PodZones {
 /** Texts by key, each for a while after it was put; the oldest goes first where there are too many. */
 class Memory {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  /** In the order in which they were put. */
+  /** Kept in the order in which they were put. */
   readonly #kept = new Map<string, { readonly text: string; readonly at: Monotonic }>();
 
   constructor(clock: Pick<Clock, 'monotonic'>) {

@@ -52,7 +52,7 @@ export class PredecessorWait {
     this.#wasInMotion.set(key, isInMotion());
   }
 
-  /** Until when what `key` names, as of the moment `monotonic`, must not be disrupted; undefined when it may be. */
+  /** Returns until when what `key` names, as of the moment `monotonic`, must not be disrupted; undefined when it may be. */
   until({ key, monotonic: now }: Pick<GroupMoment, 'key' | 'monotonic'>): Monotonic | undefined {
     const { kind } = this.#options.predecessor;
     if (kind === 'ended') return undefined;
@@ -60,7 +60,7 @@ export class PredecessorWait {
     return now < this.overAt ? this.overAt : undefined;
   }
 
-  /** From when on nothing that was sent before this process led can arrive any more, whatever group it is about. */
+  /** Returns from when on nothing that was sent before this process led can arrive any more, whatever group it is about. */
   get overAt(): Monotonic {
     const { predecessor, horizon, startedAt } = this.#options;
     if (predecessor.kind === 'ended') return startedAt;
@@ -69,14 +69,17 @@ export class PredecessorWait {
   }
 
   /**
-   * From when on nothing that an earlier process of ours sent can arrive any more: where there was no Lease, none of ours
-   * ran. What another program sent shows in no ledger anyway.
+   * Returns from when on nothing that an earlier process of ours sent can arrive any more: where there was no Lease, none of
+   * ours ran. What another program sent shows in no ledger anyway.
    */
   get ownOverAt(): Monotonic {
     return this.#options.predecessor.kind === 'none' ? this.#options.startedAt : this.overAt;
   }
 
-  /** Whether one of the groups `keys` may still have to wait, so that this process has not outlived its predecessor yet. */
+  /**
+   * Reports whether one of the groups `keys` may still have to wait, so that this process has not outlived its predecessor
+   * yet.
+   */
   isPending(keys: Iterable<string>): boolean {
     const { clock, predecessor } = this.#options;
     if (predecessor.kind === 'ended' || clock.monotonic() >= this.overAt) return false;
@@ -91,7 +94,10 @@ export class PredecessorWait {
 /** What is decided also about a group in which nothing moves: to report its replicas, or that something about it is odd. */
 const restful: ReadonlySet<Plan['decisions'][number]['kind']> = new Set(['warn', 'write-back']);
 
-/** Whether anything is done or waited for, or a slot has no available pod: somebody may have been at work on the group. */
+/**
+ * Reports whether anything is done or waited for, or a slot has no available pod: somebody may have been at work on the
+ * group.
+ */
 function isInMotion(moment: GroupMoment, plan: Plan): boolean {
   return plan.decisions.some(({ kind }) => !restful.has(kind)) || hasUnavailable(moment);
 }

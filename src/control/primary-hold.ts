@@ -15,7 +15,7 @@ const secondary: ReadonlySet<Reason> = new Set<Reason>([
 ]);
 
 /**
- * The one hold that says best what a group waits for: the first that does not merely follow from another; undefined
+ * Returns the one hold that says best what a group waits for: the first that does not merely follow from another; undefined
  * when nothing holds it.
  */
 export function primaryHold(decisions: readonly Decision[]): Hold | undefined {
@@ -23,7 +23,7 @@ export function primaryHold(decisions: readonly Decision[]): Hold | undefined {
   return holds.find((hold) => !isSecondary(hold.because.reason)) ?? holds[0];
 }
 
-/** Whether `reason` only follows from another one, or from a person's wish. */
+/** Reports whether `reason` only follows from another one, or from a person's wish. */
 function isSecondary(reason: Reason): boolean {
   return secondary.has(reason) || isWished(reason);
 }

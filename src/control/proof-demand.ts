@@ -24,15 +24,15 @@ const foresight: Millis = seconds(5);
 
 const always = monotonic(Number.NEGATIVE_INFINITY);
 
-/** Whether `plan` takes available pods away, so that it must rest on a view that is proven fresh (D-3). */
+/** Reports whether `plan` takes available pods away, so that it must rest on a view that is proven fresh (D-3). */
 export function disrupts(plan: Plan): boolean {
   return plan.decisions.some(isDisruptive);
 }
 
 /**
- * The types of the view that are not proven to be as new as the disruptions of `plan` demand: proven by a request that
- * was sent at most 10 s ago, after we last lowered a count of it, after the server last said that its world had moved, and
- * after a pod was noticed that was made just like one that we took (REV-3). Undefined when all are.
+ * Returns the types of the view that are not proven to be as new as the disruptions of `plan` demand: proven by a request
+ * that was sent at most 10 s ago, after we last lowered a count of it, after the server last said that its world had moved,
+ * and after a pod was noticed that was made just like one that we took (REV-3). Undefined when all are.
  */
 export function unprovenFor(
   plan: Plan,
@@ -67,7 +67,7 @@ function lackingAt(margin: Millis, { plan, moment, ports }: Question): Unproven 
   };
 }
 
-/** Whether the pods were seen after what we last lowered: a set that shrinks is seen before its pods go. */
+/** Reports whether the pods were seen after what we last lowered: a set that shrinks is seen before its pods go. */
 function showsLowered({ proof, sets }: GroupMoment, writes: DemandPorts['writes']): boolean {
   const provenAt = proof.pods?.provenAt ?? always;
   return sets.every(({ set }) => provenAt >= (writes.podsAfter(set) ?? always));

@@ -21,7 +21,7 @@ function hold(isTrueWhen: string, remedy: string): ReasonEntry {
   return { kind: 'hold', isTrueWhen, remedy };
 }
 
-/** A hold that somebody asked for. */
+/** Returns a hold that somebody asked for. */
 function wish(isTrueWhen: string, remedy: string): ReasonEntry {
   return { kind: 'hold', isTrueWhen, remedy, isWished: true };
 }
@@ -276,7 +276,7 @@ const wished: ReadonlySet<string> = new Set(
     .map(([reason]) => reason),
 );
 
-/** Whether a hold with `reason` is what somebody asked for, such as a pause. */
+/** Reports whether a hold with `reason` is what somebody asked for, such as a pause. */
 export function isWished(reason: string): boolean {
   return wished.has(reason);
 }

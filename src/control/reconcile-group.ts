@@ -44,19 +44,19 @@ export interface GroupReconcilerPorts {
   readonly budgets: GroupBudgets;
   /** What names sets besides their groups. */
   readonly owners: OtherOwners;
-  /** Deletions of ours that the cache may not show yet, whoever sends them. */
+  /** Deletions of ours that the cache may not show yet, no matter who sends them. */
   readonly open: OpenDisruptions;
   readonly writes: ScaleWrites;
   /** Until when an earlier process is waited for. */
   readonly predecessor: PredecessorWait;
   /** The term of the Lease under which requests leave; undefined where there is no Lease. */
   readonly term?: string;
-  /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
+  /** Reports whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
   leads(): boolean;
   readonly queue: Pick<WorkQueue, 'add' | 'addAfter'>;
-  /** In the order in which they work on a group. */
+  /** Listed in the order in which they work on a group. */
   readonly capabilities: readonly GroupCapability[];
-  /** Told what came of every pass; for the terminal and the dashboard. */
+  /** Called with what came of every pass; for the terminal and the dashboard. */
   onPlan?(key: string, plan: Plan): void;
   /** Absent while nothing is traced. */
   readonly tracing?: Tracing;
@@ -68,7 +68,7 @@ function warningsOf({ decisions }: Plan): readonly SetWarning[] {
     .map(({ set, because: { reason } }) => ({ statefulSet: set.name, reason }));
 }
 
-/** Passes over groups, and all that is told of them: series, Events, log lines. */
+/** Passes over groups, and all that is reported of them: series, Events, log lines. */
 export class GroupReconciler {
   readonly #ports: GroupReconcilerPorts;
   readonly #pass: PassPorts;
@@ -100,7 +100,7 @@ export class GroupReconciler {
     };
   }
 
-  /** Keys of the groups that were seen and have not been forgotten. */
+  /** Returns keys of the groups that were seen and have not been forgotten. */
   knownKeys(): readonly string[] {
     return [...this.#known];
   }
@@ -110,12 +110,12 @@ export class GroupReconciler {
     await this.#pass.deletions.idle();
   }
 
-  /** Whether a deletion got no answer, and may still happen. */
+  /** Reports whether a deletion got no answer, and may still happen. */
   hasUnanswered(): boolean {
     return this.#pass.open.unansweredPods().length > 0;
   }
 
-  /** One pass over the group `key`. */
+  /** Runs one pass over the group `key`. */
   reconcile(key: string, signal: AbortSignal): Promise<PassResult> {
     const { tracing } = this.#ports;
     if (tracing === undefined) return this.#reconcile(key, signal);
@@ -159,13 +159,13 @@ export class GroupReconciler {
     return { kind: 'at', at: after(clock.now(), millis(time - clock.monotonic())) };
   }
 
-  /** Why the pass counts as failed: what it met itself, or a deletion that an earlier one began (ME-11). */
+  /** Returns why the pass counts as failed: what it met itself, or a deletion that an earlier one began (ME-11). */
   #failureOf(key: string, { plan, error }: GroupPassEnd): Error | string | undefined {
     const earlier = this.#pass.refusals.takeUntold(key);
     return error ?? earlier ?? plan.failure;
   }
 
-  /** @returns when something of `plan` is to be told again although nothing changes */
+  /** Returns when something of `plan` is to be reported again although nothing changes */
   #report(key: string, plan: Plan): Monotonic | undefined {
     const { metrics } = this.#ports;
     const { group } = parseGroupKey(key);
@@ -203,7 +203,7 @@ export class GroupReconciler {
     }
   }
 
-  /** A pass that lasts long says what it waits for, in place of what was said before (D-53). */
+  /** Says what a pass that lasts long waits for, in place of what was said before (D-53). */
   #tellSlow(key: string, what: string): void {
     const [first] = momentOf(key, this.#pass).sets;
     if (first === undefined) return;
@@ -232,7 +232,7 @@ export class GroupReconciler {
     return { kind: 'ended', requeue: idlePlan.requeue };
   }
 
-  /** What a group is like ends with it, whatever becomes of others: alerts go by that. */
+  /** Hides what a group is like when it ends, whatever becomes of others: alerts go by that. */
   #hideStates(key: string): void {
     const { group } = parseGroupKey(key);
     const { metrics } = this.#ports;
@@ -248,7 +248,7 @@ export class GroupReconciler {
     this.#gone.clear();
   }
 
-  /** Series carry no namespace: the same group of another one still needs them. */
+  /** Reports whether a group of that name is known in any namespace: its series, which carry none, are still needed. */
   #isLiving(group: string): boolean {
     return [...this.#known].some((key) => parseGroupKey(key).group === group);
   }

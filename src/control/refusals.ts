@@ -39,19 +39,19 @@ export class Refusals {
   /** When a server last said of a group that its world had moved. */
   readonly #outrunAt = new Map<string, Monotonic>();
 
-  /** A disruption of `key` failed with `error` at `now`; the next pass counts as failed (ME-11). */
+  /** Notes that a disruption of `key` failed with `error` at `now`; the next pass counts as failed (ME-11). */
   failed(key: string, error: Error, now: Monotonic): void {
     const asked = askedWait(error) ?? millis(0);
     const why = { reason: 'RequestRefused', message: error.message } as const;
     this.#refuse(key, { why, untold: error, asked }, now);
   }
 
-  /** A disruption of `key` was not sent, as what it rests on had become too old by then. */
+  /** Notes that a disruption of `key` was not sent, as what it rests on had become too old by then. */
   stale(key: string, { message }: Error, now: Monotonic): void {
     this.held(key, { why: { reason: 'ViewNotFresh', message }, asked: undefined }, now);
   }
 
-  /** What is wanted of `key` cannot be done at `now`, which is no failure, or one that was counted already. */
+  /** Notes that what is wanted of `key` cannot be done at `now`, which is no failure, or one that was counted already. */
   held(
     key: string,
     { why, asked }: { readonly why: Because<Reason>; readonly asked: Millis | undefined },
@@ -61,8 +61,8 @@ export class Refusals {
   }
 
   /**
-   * The world had moved under a disruption of `key`; `answer` says so where the server did. That is nothing unusual once
-   * or twice; from then on it is held as what was refused.
+   * Notes that the world had moved under a disruption of `key`; `answer` says so where the server did. That is nothing
+   * unusual once or twice; from then on it is held as what was refused.
    *
    * @returns after what time the group is planned again
    */
@@ -81,30 +81,33 @@ export class Refusals {
     return wait;
   }
 
-  /** A disruption of `key` was carried out at `now`; one that was sent before another failed changes nothing. */
+  /** Notes that a disruption of `key` was carried out at `now`; one that was sent before another failed changes nothing. */
   recovered(key: string, now: Monotonic): void {
     const setback = this.#byKey.get(key);
     if (setback?.untold === undefined && this.of(key, now) === undefined) this.#byKey.delete(key);
   }
 
-  /** The group `key` is gone. */
+  /** Forgets the group `key`, which is gone. */
   forget(key: string): void {
     this.#byKey.delete(key);
     this.#outrunAt.delete(key);
   }
 
-  /** When the server last said that the world had moved under a disruption of `key`: what was seen before is not what there is. */
+  /**
+   * Returns when the server last said that the world had moved under a disruption of `key`: what was seen before is not what
+   * there is.
+   */
   outrunAt(key: string): Monotonic | undefined {
     return this.#outrunAt.get(key);
   }
 
-  /** What keeps disruptions of `key` back at `now`. */
+  /** Returns what keeps disruptions of `key` back at `now`. */
   of(key: string, now: Monotonic): Refusal | undefined {
     const refusal = this.#byKey.get(key)?.refusal;
     return refusal !== undefined && refusal.until > now ? refusal : undefined;
   }
 
-  /** The failure of `key` that no pass has counted yet; each is given once (ME-11). */
+  /** Returns the failure of `key` that no pass has counted yet; each is given once (ME-11). */
   takeUntold(key: string): Error | undefined {
     const setback = this.#byKey.get(key);
     if (setback?.untold === undefined) return undefined;
@@ -141,7 +144,7 @@ export function askedWait(error: Error): Millis | undefined {
   return asked === undefined ? undefined : millis(Math.min(asked, longestAsked));
 }
 
-/** Which setback in a row one at `now` is: many requests that are under way at once fail of one cause. */
+/** Returns which setback in a row one at `now` is: many requests that are under way at once fail of one cause. */
 function countAt({ count, until }: Setback, now: Monotonic): number {
   return until > now ? count : count + 1;
 }

@@ -7,7 +7,7 @@ import type { EventRecorder } from '#kubernetes/event-recorder.ts';
 import type { SetRef } from './decision.ts';
 import { isWished, type Reason, reasonCatalogue } from './reasons.ts';
 
-/** Where reports go, and the clock that says when something is told again. */
+/** Where reports go, and the clock that says when something is reported again. */
 export interface ReportPorts {
   readonly events: EventRecorder;
   readonly log: Logger;
@@ -41,7 +41,7 @@ const longestMessage = 1_024;
 /** All that a plan says of one set for one reason; mostly one decision. */
 interface Statement {
   readonly decisions: readonly Reported[];
-  /** The messages, cut; told again when these change. */
+  /** The messages, cut; reported again when these change. */
   readonly texts: ReadonlySet<string>;
 }
 
@@ -56,8 +56,8 @@ interface Told {
 /**
  * Tells people what a plan does and waits for (LIVE-2, KW-6): an Event and a log line whenever something is said of a
  * set that was not said before, but of one set and reason at most once a minute, however often the message changes. A hold
- * is told again every 10 minutes while it lasts, so that whoever looks late finds it too (D-54); what somebody asked for
- * is told once.
+ * is reported again every 10 minutes while it lasts, so that a late reader finds it too (D-54); what somebody asked for
+ * is reported once.
  */
 export class PlanReporter {
   readonly #ports: ReportPorts;
@@ -73,7 +73,7 @@ export class PlanReporter {
   /**
    * Reports the decisions of the newest plan of `key`; what changes objects reports itself when it is done.
    *
-   * @returns when a hold among them is due to be told again, so that the key is to be planned and reported then
+   * @returns when a hold among them is due to be reported again, so that the key is to be planned and reported then
    * although nothing changes; undefined when none is
    */
   report(key: string, decisions: readonly Reported[]): Monotonic | undefined {
@@ -137,7 +137,7 @@ export class PlanReporter {
   }
 }
 
-/** What was told in the last 10 minutes, as if none of it were said any more. */
+/** Returns what was reported in the last 10 minutes, as if none of it were said any more. */
 function stillKnown(
   before: ReadonlyMap<string, Told> | undefined,
   now: Monotonic,
@@ -149,12 +149,12 @@ function stillKnown(
   return known;
 }
 
-/** `message` as long as a log line bears: an annotation that it quotes may have 256 KiB. */
+/** Returns `message` as long as a log line bears: an annotation that it quotes may have 256 KiB. */
 function cut(message: string): string {
   return message.length <= longestMessage ? message : `${message.slice(0, longestMessage)}…`;
 }
 
-/** What `decisions` say, by set and reason. */
+/** Returns what `decisions` say, by set and reason. */
 function statementsOf(decisions: readonly Reported[]): ReadonlyMap<string, Statement> {
   const statements = new Map<string, Statement>();
   for (const decision of decisions) {
@@ -170,7 +170,7 @@ function statementsOf(decisions: readonly Reported[]): ReadonlyMap<string, State
   return statements;
 }
 
-/** When `statement` is told again after `last`, on the monotonic clock; infinity for what is told once. */
+/** Returns when `statement` is reported again after `last`, on the monotonic clock; infinity for what is reported once. */
 function againAt({ decisions, texts }: Statement, last: Told, { isWished }: ReportSubject): number {
   const hasNews = decisions.some((decision) => decision.kind === 'warn' && isNews(decision, last));
   if (hasNews) return last.at + changedAfter;
@@ -182,12 +182,12 @@ function againAt({ decisions, texts }: Statement, last: Told, { isWished }: Repo
   return last.at + (isSame && !last.isOver ? unchangedAfter : changedAfter);
 }
 
-/** Whether what `decision` says was not told with `last`. */
+/** Reports whether what `decision` says was not told with `last`. */
 function isNews({ because }: Reported, last: Told | undefined): boolean {
   return last?.texts.has(cut(because.message)) !== true;
 }
 
-/** Whether `decision` is told by who carries it out, once it is done. */
+/** Reports whether `decision` is reported by what carries it out, once it is done. */
 function reportsItself({ kind }: Reported): boolean {
   return kind !== 'hold' && kind !== 'warn';
 }

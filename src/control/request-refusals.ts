@@ -11,28 +11,28 @@ import { askedWait, type Refusal, Refusals } from './refusals.ts';
 export class RequestRefusals {
   readonly #byKey = new Map<string, Refusals>();
 
-  /** A request for `what` failed. */
+  /** Notes that a request for `what` failed. */
   failed(key: string, what: string, { error, now }: Failed): void {
     const why = because('RequestRefused', error.message);
     this.#of(key).held(what, { why, asked: askedWait(error) }, now);
   }
 
-  /** `what` could not be done for `why`, although no request for it failed. */
+  /** Notes that `what` could not be done for `why`, although no request for it failed. */
   held(key: string, what: string, held: Held): void {
     this.#of(key).held(what, { why: held.why, asked: undefined }, held.now);
   }
 
-  /** What is asked for `what` is answered well again. */
+  /** Notes that what is asked for `what` is answered well again. */
   recovered(key: string, what: string, now: Monotonic): void {
     this.#byKey.get(key)?.recovered(what, now);
   }
 
-  /** Why nothing is asked for `what` at `now`. */
+  /** Returns why nothing is asked for `what` at `now`. */
   of(key: string, what: string, now: Monotonic): Refusal | undefined {
     return this.#byKey.get(key)?.of(what, now);
   }
 
-  /** The group `key` is gone. */
+  /** Forgets the group `key`, which is gone. */
   forget(key: string): void {
     this.#byKey.delete(key);
   }

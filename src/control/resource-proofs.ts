@@ -47,7 +47,7 @@ export class ResourceProofs {
   readonly #client: Client;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #type: ResourceType;
-  /** By uid. */
+  /** Keyed by uid. */
   readonly #proven = new Map<string, Proven>();
 
   constructor(
@@ -59,7 +59,7 @@ export class ResourceProofs {
     this.#type = type;
   }
 
-  /** Whether it was as `shown` no longer ago than a decision may rest on. */
+  /** Reports whether it was as `shown` no longer ago than a decision may rest on. */
   isProven({ uid, resourceVersion }: ShownResource, now: Monotonic): boolean {
     const proven = this.#proven.get(uid);
     if (proven === undefined || now - proven.at > maxDecisionAge) return false;
@@ -88,12 +88,12 @@ export class ResourceProofs {
     }
   }
 
-  /** The resource `uid` was what a write named: the write was stored. */
+  /** Notes that a write of the resource `uid` was stored, which named the version that the cache shows. */
   written(uid: string, { over, revision, sentAt }: VersionedWrite): void {
     this.#proven.set(uid, { revision, over, at: sentAt });
   }
 
-  /** It is gone. */
+  /** Forgets what was known of it: it is gone. */
   forget(uid: string): void {
     this.#proven.delete(uid);
   }

@@ -5,10 +5,10 @@ import type { DisruptionsUnderWay } from './group-budgets.ts';
 export class RolloutIntents {
   /** Pods that the last plan of each resource wants away, by capability and key; by uid. */
   readonly #wanted = new Map<string, ReadonlySet<string>>();
-  /** By capability. */
+  /** Keyed by capability. */
   readonly #underWay = new Map<string, DisruptionsUnderWay>();
 
-  /** The plan of the resource `key` of `capability` wants these pods away now, and no other. */
+  /** Notes that the plan of the resource `key` of `capability` wants these pods away now, and no other. */
   wants(capability: string, key: string, uids: ReadonlySet<string>): void {
     const name = `${capability} ${key}`;
     if (uids.size === 0) this.#wanted.delete(name);
@@ -20,7 +20,7 @@ export class RolloutIntents {
     this.#underWay.set(capability, underWay);
   }
 
-  /** Nothing is wanted any more. */
+  /** Forgets all that was wanted. */
   clear(): void {
     this.#wanted.clear();
     this.#underWay.clear();

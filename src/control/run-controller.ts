@@ -19,11 +19,11 @@ export interface ControllerOptions {
   readonly clock: Clock;
   /** Keys worked on at once; one key is never worked on twice at a time. */
   readonly workers: number;
-  /** One pass. Must not throw for what it can explain; what it throws goes to `report`. */
+  /** Runs one pass. Must not throw for what it can explain; what it throws goes to `report`. */
   reconcile(key: string, signal: AbortSignal): Promise<PassResult>;
-  /** A bug: something was thrown that no pass should throw. The key is tried again after its backoff. */
+  /** Reports a bug: something was thrown that no pass should throw. The key is tried again after its backoff. */
   report(key: string, error: unknown): void;
-  /** Whether nothing may go on after `error`, such as when no cache can be trusted (D-6). */
+  /** Reports whether nothing may go on after `error`, such as when no cache can be trusted (D-6). */
   isFatal(error: unknown): boolean;
 }
 

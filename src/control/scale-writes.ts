@@ -62,7 +62,7 @@ export class ScaleWrites {
   readonly #clock: Clock;
   readonly #freshness: Freshness;
   readonly #stored = new Map<string, Stored>();
-  /** In the order of sending. */
+  /** Kept in the order of sending. */
   readonly #lost = new Map<string, readonly Lost[]>();
   readonly #lowered = new Map<string, Lowered>();
 
@@ -72,21 +72,21 @@ export class ScaleWrites {
     this.#freshness = freshness;
   }
 
-  /** The server stored it at `revision`. What got no answer before may still be carried out after it. */
+  /** Notes that the server stored it at `revision`. What got no answer before may still be carried out after it. */
   answered({ set, from, to }: Scale, revision: string): void {
     const [at, since] = [this.#clock.monotonic(), this.#clock.now()];
     if (to < from) this.#lowered.set(set.uid, { to, revision, at });
     this.#stored.set(set.uid, { revision, at, since });
   }
 
-  /** No answer will come; the server may have stored it, or may yet do so. What raises a count disrupts nothing. */
+  /** Notes that no answer will come; the server may have stored it, or may yet do so. What raises a count disrupts nothing. */
   unanswered({ set, from, to, revision }: Scale, sentAt: Monotonic): void {
     if (to >= from) return;
     const earlier = this.#lost.get(set.uid) ?? [];
     this.#lost.set(set.uid, [...earlier, { revision, from, to, sentAt }]);
   }
 
-  /** The first write to one of `sets` that the cache does not show yet; undefined when it shows all. */
+  /** Returns the first write to one of `sets` that the cache does not show yet; undefined when it shows all. */
   unseen(sets: readonly StatefulSetView[]): UnseenWrite | undefined {
     for (const set of sets) {
       const write = this.#stored.get(set.uid);
@@ -101,8 +101,8 @@ export class ScaleWrites {
   }
 
   /**
-   * What may still lower some of `sets` as they are given, by name of the set. A request that finds another count than
-   * the one that it tests is refused, and could land again as soon as the count returns: it is remembered until time
+   * Returns what may still lower some of `sets` as they are given, by name of the set. A request that finds another count
+   * than the one that it tests is refused, and could land again as soon as the count returns: it is remembered until time
    * has settled it.
    */
   open(sets: readonly StatefulSetView[]): ReadonlyMap<string, OpenScale> {
@@ -119,9 +119,9 @@ export class ScaleWrites {
   }
 
   /**
-   * Since when the pods of `set` must have been seen for what we lowered to show in them; undefined when we lowered
-   * nothing. A set that was raised again shows pods that are going and look well: they have to be seen after its
-   * controller has observed the higher count, as until then it may still take some.
+   * Returns since when the pods of `set` must have been seen for what we lowered to show in them; undefined when we lowered
+   * nothing. A set that was raised again shows pods that are going and look well: they have to be seen after its controller
+   * has observed the higher count, as until then it may still take some.
    */
   podsAfter(set: StatefulSetView): Monotonic | undefined {
     const lowered = this.#lowered.get(set.uid);
@@ -138,13 +138,13 @@ export class ScaleWrites {
     return now;
   }
 
-  /** Whether a request that lowers a count got no answer, and may still be carried out. */
+  /** Reports whether a request that lowers a count got no answer, and may still be carried out. */
   hasUnanswered(): boolean {
     const now = this.#clock.monotonic();
     return [...this.#lost.keys()].some((uid) => this.#remembered(uid, now).length > 0);
   }
 
-  /** The set is gone: no request names its uid any more. */
+  /** Forgets the set, which is gone: no request names its uid any more. */
   forget(uid: string): void {
     this.#stored.delete(uid);
     this.#lost.delete(uid);
@@ -161,7 +161,7 @@ export class ScaleWrites {
   }
 }
 
-/** Whether the test in the patch may hold: only what is newer than what was decided on shows that it does not (D-52). */
+/** Reports whether the test in the patch may hold: only what is newer than what was decided on shows that it does not (D-52). */
 function canLand({ revision, from }: Lost, set: StatefulSetView): boolean {
   return set.spec.replicas === from || compareRevisions(set.resourceVersion, revision) <= 0;
 }

@@ -29,8 +29,8 @@ export interface Missing {
 }
 
 /**
- * What has to be read or settled before the plan may be acted on; undefined when nothing is missing. One is seen to, and
- * then all is looked at anew; the needs of capabilities that are passed over, and may not disrupt, are none.
+ * Returns what has to be read or settled before the plan may be acted on; undefined when nothing is missing. One is seen to,
+ * and then all is looked at anew; the needs of capabilities that are passed over, and may not disrupt, are none.
  */
 export function needsOf(
   question: Question,
@@ -88,8 +88,8 @@ function ofProof({ moment, plan }: Question, ports: SecurePorts): Need | undefin
 }
 
 /**
- * What a group asks for that is under way, and of which nothing was heard for long: does the server still answer (D-54)?
- * Once a pass at most, before it looks: what disrupts rests on a proof of its own.
+ * Returns what a group asks for that is under way, and of which nothing was heard for long: does the server still answer
+ * (D-54)? Once a pass at most, before it looks: what disrupts rests on a proof of its own.
  */
 export function signOfLife(
   { moment, plan }: Pick<Question, 'moment' | 'plan'>,

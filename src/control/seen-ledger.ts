@@ -11,7 +11,7 @@ import type { Reading, SwapSight } from './batched-swaps.ts';
 import { EvictionTurns } from './eviction-turns.ts';
 import { type Trust, trustOf } from './ledger-trust.ts';
 
-/** How soon something that is no ledger is read again: whoever leads may just be making it. */
+/** How soon something that is no ledger is read again: the leader may just be making it. */
 export const strangeFor: Millis = seconds(1);
 /** Longest time between two looks that both saw no ledger in which none can have stood there unseen. */
 const longestGap: Millis = seconds(10);
@@ -61,22 +61,22 @@ export class SeenLedger {
     this.#bearing = bearing;
   }
 
-  /** When the request was sent that showed it; undefined: none has. */
+  /** Returns when the request was sent that showed it; undefined: none has. */
   get provenAt(): Monotonic | undefined {
     return this.#storedAt;
   }
 
-  /** Whether what stands there is a ledger of this very budget. */
+  /** Reports whether what stands there is a ledger of this very budget. */
   get isLedger(): boolean {
     return this.#stored?.kind === 'ledger';
   }
 
-  /** Whether it is also one for what the budget binds now, so that nothing about it is to be written. */
+  /** Reports whether it is also one for what the budget binds now, so that nothing about it is to be written. */
   get isCurrent(): boolean {
     return this.isLedger && this.#newBinding() === undefined;
   }
 
-  /** What is given away, as far as anything can be read. */
+  /** Returns what is given away, as far as anything can be read. */
   reservations(): readonly Reservation[] {
     const stored = this.#stored;
     return stored !== undefined && 'ledger' in stored
@@ -119,7 +119,7 @@ export class SeenLedger {
     this.#turns.saw(reservations, now);
   }
 
-  /** A write leaves that takes the reservations of the pods `uids` out, among others. */
+  /** Notes that a write leaves that takes the reservations of the pods `uids` out, among others. */
   writes(uids: ReadonlySet<string>): void {
     const version = this.#version;
     const doubted = this.#doubt?.version === version ? (this.#doubt?.uids ?? none) : none;
@@ -127,12 +127,12 @@ export class SeenLedger {
     this.#doubt = all.size === 0 ? undefined : { version, uids: all };
   }
 
-  /** Pods whose reservation a write may still take out that was sent, and got no answer. */
+  /** Returns pods whose reservation a write may still take out that was sent, and got no answer. */
   get doubtful(): ReadonlySet<string> {
     return this.#doubt?.uids ?? none;
   }
 
-  /** Since when a view must be proven for all that stands there to be held against it; undefined: it is already. */
+  /** Returns since when a view must be proven for all that stands there to be held against it; undefined: it is already. */
   unshownSince(viewProvenAt: Monotonic | undefined): Monotonic | undefined {
     const sightings = this.#sightings && { ...this.#sightings, inPlace: this.#inPlace };
     if (sightings === undefined) return undefined;
@@ -152,7 +152,7 @@ export class SeenLedger {
     }
   }
 
-  /** What this process has seen of the claims, whatever the clocks of others say. */
+  /** Returns what this process has seen of the claims, whatever the clocks of others say. */
   sightings(now: Monotonic): Sightings | undefined {
     const own = {
       inPlace: this.#inPlace,
@@ -162,7 +162,7 @@ export class SeenLedger {
     return this.#sightings && { ...this.#sightings, ...own, now };
   }
 
-  /** Whether what stands there can be trusted. @param sawCreation see `LedgerSight` */
+  /** Reports whether what stands there can be trusted. @param sawCreation see `LedgerSight` */
   trust(at: Reading, sawCreation: () => boolean): Trust {
     const { now, monotonic } = at;
     const trust = trustOf({
@@ -178,7 +178,7 @@ export class SeenLedger {
     return trust.kind === 'trusted' ? (this.#takenOver(at) ?? this.#rebound(at) ?? trust) : trust;
   }
 
-  /** What another budget gave away stands in no ledger that is asked now: it is waited for. */
+  /** Returns the trust while what another budget gave away is waited for: it stands in no ledger that is asked now. */
   #takenOver({ now, monotonic }: Reading): Trust | undefined {
     const at = this.#bearing().tookOverAt;
     const left = at === undefined ? 0 : at + evictionLife - monotonic;
@@ -187,7 +187,7 @@ export class SeenLedger {
     return { kind: 'waiting', until: after(now, millis(left)), why };
   }
 
-  /** What the budget binds now, where that is something else than the ledger was written for. */
+  /** Returns what the budget binds now, where that is something else than the ledger was written for. */
   #newBinding(): string | undefined {
     const { binding } = this.#bearing();
     if (binding === undefined || this.#stored?.kind !== 'ledger') return undefined;
@@ -195,7 +195,7 @@ export class SeenLedger {
     return written === undefined || written === binding ? undefined : binding;
   }
 
-  /** What went while the budget did not bind it stands in no ledger: it is waited for. */
+  /** Returns the trust while what went unbound by the budget is waited for: it stands in no ledger. */
   #rebound({ now, monotonic }: Reading): Trust | undefined {
     const binding = this.#newBinding();
     if (binding === undefined) {
@@ -209,7 +209,7 @@ export class SeenLedger {
     return { kind: 'waiting', until: after(now, millis(left)), why };
   }
 
-  /** What is known at `at`. */
+  /** Returns what is known at `at`. */
   known(at: Reading, sawCreation: () => boolean): KnownLedger {
     if (this.#storedAt === undefined) return { kind: 'unread' };
     const trust = this.trust(at, sawCreation);
@@ -220,10 +220,10 @@ export class SeenLedger {
 }
 
 const none: ReadonlySet<string> = new Set();
-/** Of a budget that has no such thing to say. */
+/** The bearing of a budget that has no such thing to say. */
 export const noBearing: BudgetBearing = { tookOverAt: undefined, binding: undefined };
 
-/** Until when nobody knows what is given away; undefined: until somebody mends it. */
+/** Returns until when nobody knows what is given away; undefined: until somebody mends it. */
 export function endOf(trust: Exclude<Trust, { kind: 'trusted' }>): Instant | undefined {
   return trust.kind === 'waiting' ? trust.until : undefined;
 }

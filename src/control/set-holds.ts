@@ -38,7 +38,7 @@ export interface HoldPorts {
 }
 
 /**
- * Returns all that forbids any disruption for the resource `at.key`, the first to be told.
+ * Returns all that forbids any disruption for the resource `at.key`, the first to be reported.
  *
  * @param isInMotion whether it was in the midst of a rollout, as it stands
  */
@@ -53,7 +53,7 @@ export function holdsOn(
   );
 }
 
-/** An earlier process may have a request under way that arrives late (D-50). */
+/** Returns the hold while an earlier process may have a request under way that arrives late (D-50). */
 function predecessorHold(
   { key, now, monotonic: at }: LookedAt,
   predecessor: PredecessorWait,
@@ -67,13 +67,13 @@ function predecessorHold(
   return { until, because: { reason: 'AwaitingPredecessor', message } };
 }
 
-/** What else may name a set is being read (D-63). */
+/** Returns the hold while it is being read what else may name a set (D-63). */
 function ownersHold(owners: OtherOwners): SetHold | undefined {
   const message = owners.unknown();
   return message === undefined ? undefined : { because: { reason: 'ViewNotFresh', message } };
 }
 
-/** A disruption failed a moment ago; it is not repeated on every change of the world. */
+/** Returns the hold after a disruption that failed a moment ago: it is not repeated on every change of the world. */
 function refusalHold(
   { key, now, monotonic: at }: LookedAt,
   refusals: Refusals,

@@ -9,7 +9,7 @@ import type { OpenDisruptions } from './open-disruptions.ts';
 /** By what the view of a set, of its pods and of the budgets over them is proven. */
 export type WholeProof = SetProof & { readonly budgets: BudgetProof };
 
-/** Whether a disruption may rest on what is so proven, at the moment `monotonic`. */
+/** Reports whether a disruption may rest on what is so proven, at the moment `monotonic`. */
 export function isProven(
   { pods, statefulSets, budgets }: WholeProof,
   monotonic: Monotonic,

@@ -4,8 +4,8 @@ import { ageOf, type Basis, type TypeBasis } from './basis.ts';
 import type { DeletePod, Scale } from './decision.ts';
 
 /**
- * What a disruptive request rests on, for the log: it stands there before the request leaves, so that others can check
- * it from the server's side (D-7).
+ * Returns what a disruptive request rests on, for the log: it stands there before the request leaves, so that others can
+ * check it from the server's side (D-7).
  */
 export function statementOf(
   decision: DeletePod | Scale,

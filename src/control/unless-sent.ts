@@ -28,14 +28,14 @@ export function unlessSent(
   };
 }
 
-/** What {@link isGivenUp} knows: a request is asked again where it is sent once more, as after a 401. */
+/** Returns what {@link isGivenUp} knows: a request is asked again where it is sent once more, as after a 401. */
 function givenUp(signal: AbortSignal): TransportError {
   return new TransportError('the call was aborted, it was not sent', 'not-sent', {
     cause: signal.reason,
   });
 }
 
-/** Whether `error` is that of a request which `signal` broke off, or kept from being sent. */
+/** Reports whether `error` is that of a request which `signal` broke off, or kept from being sent. */
 export function isGivenUp(error: unknown, signal: AbortSignal): boolean {
   if (!signal.aborted || !(error instanceof TransportError)) return false;
   return error.failure === 'aborted' || error.failure === 'not-sent';

@@ -15,7 +15,7 @@ export interface UnseenWrite {
 export class UnseenWrites {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #freshness: Pick<Freshness, 'hasSeen'>;
-  /** By uid of the object. */
+  /** Keyed by the uid of the object. */
   readonly #written = new Map<string, UnseenWrite>();
 
   /** @param freshness of the cache that is to show them */
@@ -24,7 +24,7 @@ export class UnseenWrites {
     this.#freshness = freshness;
   }
 
-  /** The server stored a write of the object `uid` at `revision`. */
+  /** Notes that the server stored a write of the object `uid` at `revision`. */
   answered(uid: string, revision: string): void {
     // Of an object that is gone nobody asks any more.
     for (const [each, { revision: shown }] of this.#written) {
@@ -35,7 +35,7 @@ export class UnseenWrites {
     this.#written.set(uid, { revision, answeredAt: this.#clock.monotonic() });
   }
 
-  /** The last write of the object `uid`, while the cache does not show it; forgets what it does. */
+  /** Returns the last write of the object `uid`, while the cache does not show it; forgets what it does. */
   of(uid: string): UnseenWrite | undefined {
     const written = this.#written.get(uid);
     if (written === undefined || !this.#freshness.hasSeen(written.revision)) return written;

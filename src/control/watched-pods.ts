@@ -42,7 +42,7 @@ export class WatchedPods {
     pods.onChange((change) => this.#changed(change));
   }
 
-  /** How many pods it remembers. */
+  /** Returns how many pods it remembers. */
   get size(): number {
     return this.#seen.size;
   }
@@ -73,7 +73,7 @@ export class WatchedPods {
     return { now: moment.monotonic, since, witnessed, served, gone, begun: this.#begun };
   }
 
-  /** What was seen of `pod` while its Ready condition is as it is there. */
+  /** Returns what was seen of `pod` while its Ready condition is as it is there. */
   #seenAs(pod: PodView): Seen | undefined {
     const seen = this.#seen.get(pod.uid);
     return seen !== undefined && isSameCondition(seen.pod, pod) ? seen : undefined;
@@ -127,7 +127,7 @@ function nameOf({ namespace, name }: PodView): string {
   return `${namespace}/${name}`;
 }
 
-/** When `pod`, which was `seen` before, lost what makes it serve. */
+/** Returns when `pod`, which was `seen` before, lost what makes it serve. */
 function endOf(
   pod: PodView,
   seen: Seen | undefined,
@@ -141,7 +141,7 @@ function endOf(
   return { readyUntil, leavingSince };
 }
 
-/** Whether it was seen Ready shortly before it began to terminate, or shortly ago. */
+/** Reports whether it was seen Ready shortly before it began to terminate, or shortly ago. */
 function hasServed({ readyUntil, leavingSince }: Seen, now: Monotonic): boolean {
   return readyUntil !== undefined && (leavingSince ?? now) - readyUntil < patience;
 }
@@ -154,12 +154,12 @@ interface WatchedMoment {
   readonly monotonic: Monotonic;
 }
 
-/** How long a pod must have been ready for both; at its very end a delay is not over yet. */
+/** Returns how long a pod must have been ready for both; at its very end a delay is not over yet. */
 function waitOf(minReady: Millis, delay: Millis): Millis {
   return delay > 0 ? millis(Math.max(minReady, delay + 1)) : minReady;
 }
 
-/** Whether `seen` can change what is said of `pod`: it is not ready, or may not be for `wait` yet. */
+/** Reports whether `seen` can change what is said of `pod`: it is not ready, or may not be for `wait` yet. */
 function matters(
   { since, isWitnessed }: Seen,
   pod: PodView,
@@ -171,7 +171,7 @@ function matters(
   return isWitnessed && monotonic - since < wait;
 }
 
-/** Whether the Ready condition is what it was: a condition that came back in between has another time. */
+/** Reports whether the Ready condition is what it was: a condition that came back in between has another time. */
 function isSameCondition(one: PodView, other: PodView): boolean {
   return (
     one.readySince === other.readySince &&

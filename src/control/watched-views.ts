@@ -10,19 +10,19 @@ export interface WatchedViews {
   readonly statefulSets: Informer<StatefulSetView>;
 }
 
-/** Whether a group is on its way: something is done, or waited for that nobody asked to wait for. */
+/** Reports whether a group is on its way: something is done, or waited for that nobody asked to wait for. */
 export function isUnderWay({ decisions }: Plan): boolean {
   return decisions.some(
     ({ kind, because }) => kind !== 'warn' && (kind !== 'hold' || !isWished(because.reason)),
   );
 }
 
-/** Why what is seen of any group may not be what there is (D-54); undefined while the caches are kept up to date. */
+/** Returns why what is seen of any group may not be what there is (D-54); undefined while the caches are kept up to date. */
 export function stalenessOf({ pods, statefulSets }: WatchedViews): string | undefined {
   return (pods.staleness ?? statefulSets.staleness)?.message;
 }
 
-/** When it is next worth asking whether the server still answers, as nothing was delivered for long. */
+/** Returns when it is next worth asking whether the server still answers, as nothing was delivered for long. */
 export function nextProbeOf({ pods, statefulSets }: WatchedViews): Monotonic {
   return monotonic(Math.min(pods.nextProbe, statefulSets.nextProbe));
 }

@@ -19,7 +19,7 @@ export interface CreatedBudget {
  *
  * That holds only for a moment. Every replica grants: some seconds later another one may have written a ledger, which
  * somebody has deleted since, and what it held still counts. So a budget that was made longer ago is one whose creation was
- * not seen, however well it was; and so is one whose creation is told late, as by a watch that resumes, or is dated by a
+ * not seen, however well it was; and so is one whose creation is reported late, as by a watch that resumes, or is dated by a
  * clock that differs from ours.
  */
 export class WitnessedCreations {
@@ -31,7 +31,7 @@ export class WitnessedCreations {
     this.#clock = clock;
   }
 
-  /** The watch shows `budget` for the first time. */
+  /** Notes that the watch shows `budget` for the first time. */
   added({ uid, createdAt }: CreatedBudget): void {
     const at = this.#clock.monotonic();
     for (const [old, since] of this.#seen) {
@@ -42,7 +42,7 @@ export class WitnessedCreations {
     this.#seen.set(uid, at);
   }
 
-  /** Whether the budget `uid` was seen to be made, at most 10 s before `now`. */
+  /** Reports whether the budget `uid` was seen to be made, at most 10 s before `now`. */
   saw(uid: string, now: Monotonic): boolean {
     const at = this.#seen.get(uid);
     return at !== undefined && now - at <= newborn;

@@ -46,7 +46,7 @@ export class WriteAttempts<T, Why extends string = Reason> {
   readonly #attempts = new Map<string, Attempts<T, Why>>();
   #sweptAt: Monotonic | undefined;
 
-  /** The write was refused; `why` says so, and after what time it is repeated. */
+  /** Notes that the write was refused; `why` says so, and after what time it is repeated. */
   refused(write: WriteAttempt<T>, why: (wait: Millis) => Because<Why>): WritePause<T, Why> {
     const { key, to, at } = write;
     const before = this.#before(write);
@@ -57,7 +57,7 @@ export class WriteAttempts<T, Why extends string = Reason> {
     return pause;
   }
 
-  /** The write was stored; `why` says how often by now, and after what time it is repeated. */
+  /** Notes that the write was stored; `why` says how often by now, and after what time it is repeated. */
   written(write: WriteAttempt<T>, why: (writes: number, wait: Millis) => Because<Why>): void {
     const { key, to, at } = write;
     const writes = this.#before(write).writes + 1;
@@ -69,7 +69,7 @@ export class WriteAttempts<T, Why extends string = Reason> {
     this.#attempts.set(key, { to, at, refusals: 0, writes, pause });
   }
 
-  /** What may not be repeated yet about `key`. */
+  /** Returns what may not be repeated yet about `key`. */
   of(key: string, at: Monotonic): WritePause<T, Why> | undefined {
     const pause = this.#attempts.get(key)?.pause;
     return pause !== undefined && pause.until > at ? pause : undefined;

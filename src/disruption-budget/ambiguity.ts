@@ -3,13 +3,13 @@ import type { Governing } from './known-budgets.ts';
 
 type Unclear = Extract<Governing, { kind: 'unclear' }>;
 
-/** What keeps it from being told which budget governs a pod, with the names of those that may. */
+/** Returns what keeps it from being told which budget governs a pod, with the names of those that may. */
 export function ambiguityText({ budgets, text }: Unclear): string {
   const names = budgets.map(({ name }) => name).join(', ');
   return names === '' ? text : `${text} (${names})`;
 }
 
-/** The same as an answer to whoever evicts: budgets that are not read yet will be, and others wait for a person. */
+/** Returns the same as an answer to who evicts: budgets that are not read yet will be, and others wait for a person. */
 export function ambiguousVerdict({ budgets, text }: Unclear): EvictionVerdict {
   if (budgets.length === 0) {
     return { kind: 'unclear', budget: undefined, why: text, until: undefined };

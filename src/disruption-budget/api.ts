@@ -62,8 +62,8 @@ const ledgerPrefix = 'rollout-operator-ledger-';
 const longestName = 253;
 
 /**
- * The name of the ConfigMap that has the ledger of the budget `name`, in its namespace (D-33); of one whose name is too
- * long for that, a part of it and a digest of all.
+ * Returns the name of the ConfigMap that has the ledger of the budget `name`, in its namespace (D-33); of one whose name is
+ * too long for that, a part of it and a digest of all.
  */
 export function ledgerName(name: string): string {
   const whole = `${ledgerPrefix}${name}`;
@@ -103,13 +103,13 @@ export type Span =
 
 /** What the `spec` of a ZoneAwarePodDisruptionBudget says. */
 export interface BudgetSpec {
-  /** Of pods and of StatefulSets; an empty one selects all in the namespace. */
+  /** Labels of pods and of StatefulSets; an empty one selects all in the namespace. */
   readonly matchLabels: ReadonlyMap<string, string>;
   readonly maxUnavailable: MaxUnavailable;
   readonly span: Span;
 }
 
-/** Whether a budget selects an object of its namespace by that object's own `labels`. */
+/** Reports whether a budget selects an object of its namespace by that object's own `labels`. */
 export function selects(
   { matchLabels }: Pick<BudgetSpec, 'matchLabels'>,
   labels: Readonly<Record<string, string>>,

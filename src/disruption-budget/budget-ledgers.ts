@@ -21,13 +21,13 @@ export interface BudgetLedgerPorts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly standings: Pick<Standings, 'of'>;
-  /** Whether this process saw the budget being made a moment ago. */
+  /** Reports whether this process saw the budget being made a moment ago. */
   sawCreation(uid: string, now: Monotonic): boolean;
-  /** When the budget came to select what another one may have given away; undefined: it has not. */
+  /** Returns when the budget came to select what another one may have given away; undefined: it has not. */
   tookOverAt(uid: string): Monotonic | undefined;
   /** Has the view of the sets of `scope` proven anew. */
   prove(scope: SetScope, signal: AbortSignal, since: Monotonic | undefined): Promise<void>;
-  /** Nobody looks at the sets of `scope` any more. */
+  /** Forgets the sets of `scope`, at which nobody looks any more. */
   forget(scope: SetScope): void;
   leader(viewProvenAt: Monotonic | undefined): Leader | undefined;
   begun(): readonly Begun[];
@@ -55,7 +55,7 @@ export class BudgetLedgers {
     this.#ports = ports;
   }
 
-  /** The ledger of `known`, which says `spec`. */
+  /** Returns the ledger of `known`, which says `spec`. */
   of(known: KnownBudget, spec: BudgetSpec): BudgetLedger {
     const budget = judgedBudget(known, spec);
     const scope = { namespace: known.namespace, matchLabels: spec.matchLabels };
@@ -78,7 +78,7 @@ export class BudgetLedgers {
     return gone.map(([, { current }]) => current.scope);
   }
 
-  /** Why nobody knows what is given away under the budget `uid`; undefined while that is known, or was not asked yet. */
+  /** Returns why nobody knows what is given away under the budget `uid`; undefined while that is known, or was not asked yet. */
   trouble(uid: string): string | undefined {
     return this.#byUid.get(uid)?.ledger.trouble();
   }

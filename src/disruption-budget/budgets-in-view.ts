@@ -29,7 +29,7 @@ export interface BudgetsInViewPorts {
     Informer<BudgetView>,
     'hasSynced' | 'isAbsent' | 'absence' | 'lister' | 'freshness' | 'look' | 'onChange' | 'onState'
   >;
-  /** Whether the Role permits to list budgets; what it does not is no part of the view (D-51). */
+  /** Reports whether the Role permits to list budgets; what it does not is no part of the view (D-51). */
   isPermitted(): boolean;
   readonly compile: PatternCompiler;
   /** Called for each object of the cache, and for what is news in a list of ours. */
@@ -68,7 +68,7 @@ export class BudgetsInView {
     });
   }
 
-  /** How old the view of the budgets of `namespace` is. A server without the type proves that there are none. */
+  /** Returns how old the view of the budgets of `namespace` is. A server without the type proves that there are none. */
   proof(namespace: string): BudgetProof {
     if (!this.#ports.isPermitted()) return { kind: 'not-permitted' };
     this.#settle();
@@ -97,7 +97,7 @@ export class BudgetsInView {
     return this.#known.governing(namespace, labelsOf(pod));
   }
 
-  /** The budgets of `namespace`, or all of them; in no order that means anything. */
+  /** Returns the budgets of `namespace`, or all of them; in no order that means anything. */
   list(namespace?: string): readonly KnownBudget[] {
     if (!this.#ports.isPermitted()) return [];
     this.#settle();
@@ -106,15 +106,18 @@ export class BudgetsInView {
   }
 
   /**
-   * Whether this process saw the budget `uid` being made, at most 10 s before `now`, and nothing can have been given away that
-   * it governs; see {@link WitnessedCreations}. Another budget may have done so that is there, or lately was: that one has a
-   * ledger of its own.
+   * Reports whether this process saw the budget `uid` being made, at most 10 s before `now`, and nothing can have been given
+   * away that it governs; see {@link WitnessedCreations}. Another budget may have done so that is there, or lately was: that
+   * one has a ledger of its own.
    */
   sawCreation(uid: string, now: Monotonic): boolean {
     return this.#creations.saw(uid, now) && !this.#followsAnother(uid);
   }
 
-  /** When the selector of the budget `uid` was changed last to pods that another one may have given away; undefined: never. */
+  /**
+   * Returns when the selector of the budget `uid` was changed last to pods that another one may have given away; undefined:
+   * never.
+   */
   tookOverAt(uid: string): Monotonic | undefined {
     return this.#former.tookOverAt(uid);
   }
@@ -152,7 +155,7 @@ export class BudgetsInView {
     return this.#isNews(view, before);
   }
 
-  /** Whether more is known of a budget than `before`, which is remembered then. */
+  /** Reports whether more is known of a budget than `before`, which is remembered then. */
   #isNews({ namespace, name }: BudgetView, before: KnownBudget | undefined): boolean {
     const known = this.#known.get(namespace, name);
     if (known === before) return false;

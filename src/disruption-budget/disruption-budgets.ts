@@ -97,20 +97,20 @@ export class DisruptionBudgets {
     inView.onChange(() => this.#budgetsChanged());
   }
 
-  /** This process leads from now on, until {@link resign}. */
+  /** Notes that this process leads from now on, until {@link resign}. */
   lead(term: LeadingTerm): void {
     this.#leading = term;
     this.#budgetsChanged();
   }
 
-  /** This process does not lead any more: it wants nothing, and ends no intent. */
+  /** Notes that this process does not lead any more: it wants nothing, and ends no intent. */
   resign(): void {
     this.#leading = undefined;
     this.#created.retain(new Set());
     this.#intents.clear();
   }
 
-  /** Nothing is written any more that nobody asks for. */
+  /** Ends the writes that nobody asks for. */
   close(): void {
     this.#created.close();
     this.#ledgers.close();
@@ -159,7 +159,7 @@ export class DisruptionBudgets {
     );
   }
 
-  /** The same for the capability `name`: what others want and have under way by the same keys is not its own. */
+  /** Returns the same for the capability `name`: what others want and have under way by the same keys is not its own. */
   of(name: string): GroupBudgets {
     return {
       proof: (key) => this.#proof(key),
@@ -192,7 +192,7 @@ export class DisruptionBudgets {
     return permissionsOn(ledger.moment(now), questions);
   }
 
-  /** Each pod with what governs it; those of one budget together, in their order. */
+  /** Returns each pod with what governs it; those of one budget together, in their order. */
   #byBudget(wanted: readonly WantedDisruption[]): readonly {
     readonly governing: Governing;
     readonly asked: readonly WantedDisruption[];
@@ -221,7 +221,10 @@ export class DisruptionBudgets {
     return this.#leading !== undefined && now >= this.#leading.mayBeginAt;
   }
 
-  /** Budgets came, changed or went: ledgers of those that are gone are closed, and whoever leads begins new ones. */
+  /**
+   * Follows budgets that came, changed or went: closes the ledgers of those that are gone, and begins new ones where this
+   * process leads.
+   */
   #budgetsChanged(): void {
     const budgets = this.#ports.inView.list();
     for (const scope of this.#ledgers.retain(new Set(budgets.map(({ uid }) => uid)))) {

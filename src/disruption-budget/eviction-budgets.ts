@@ -13,11 +13,11 @@ export type EvictionVerdict =
   /** Its reservation is stored; in a dry run it would be. */
   | { readonly kind: 'allowed'; readonly budget: BudgetRef; readonly isRepeated: boolean }
   | { readonly kind: 'denied'; readonly budget: BudgetRef; readonly denial: Denial }
-  /** It cannot be told which budget governs the pod, or what it says: a person has to mend that. */
+  /** It cannot be known which budget governs the pod, or what it says: a person has to mend that. */
   | { readonly kind: 'ambiguous'; readonly budgets: readonly string[]; readonly text: string }
   /** Nothing controls the pod, or what does is no StatefulSet; `text` says what it is. */
   | { readonly kind: 'no-set'; readonly budget: BudgetRef; readonly text: string }
-  /** It cannot be told now: `why`, and `until` when at the latest if that is known. */
+  /** It cannot be known now: `why`, and `until` when at the latest if that is known. */
   | {
       readonly kind: 'unclear';
       readonly budget: BudgetRef | undefined;
@@ -27,14 +27,14 @@ export type EvictionVerdict =
 
 /** Disruption budgets as evictions ask them, on any replica. */
 export interface EvictionBudgets {
-  /** The pod in the cache; undefined where the cache has none of that name. */
+  /** Returns the pod in the cache; undefined where the cache has none of that name. */
   pod(namespace: string, name: string): PodView | undefined;
-  /** Whether any budget may govern pods of `namespace`, as far as this process knows. */
+  /** Reports whether any budget may govern pods of `namespace`, as far as this process knows. */
   mayGovern(namespace: string): boolean;
-  /** Whether any budget may govern `pod`, by the labels that are given. */
+  /** Reports whether any budget may govern `pod`, by the labels that are given. */
   governs(pod: PodView): boolean;
   /**
-   * Whether `pod` may be evicted; an answer `allowed` is stored by then, but for a dry run.
+   * Reports whether `pod` may be evicted; an answer `allowed` is stored by then, but for a dry run.
    *
    * @throws the reason of `signal` when that aborts first; what the API server fails with
    */

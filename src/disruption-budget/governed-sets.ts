@@ -66,7 +66,7 @@ export class GovernedSets {
   /** What the round of a scope is to read that is not sent yet. */
   readonly #wishes = new Map<string, ReadWish>();
   readonly #views = new Map<string, Kept>();
-  /** Of the caches. They also change while they are listed anew, when nothing counts as seen. */
+  /** How often the caches have changed. They also change while they are listed anew, when nothing counts as seen. */
   #changes = 0;
   /** Reads that have ended. */
   #answers = 0;
@@ -85,7 +85,7 @@ export class GovernedSets {
     statefulSets.onChange(changed);
   }
 
-  /** The sets of `scope` as they are known now; nothing is awaited or asked for. */
+  /** Returns the sets of `scope` as they are known now; nothing is awaited or asked for. */
   view(scope: SetScope): GovernedView {
     return this.#now(scope).view;
   }
@@ -114,7 +114,7 @@ export class GovernedSets {
     );
   }
 
-  /** The budget over `scope` is gone, or has other labels. */
+  /** Forgets the budget over `scope`, which is gone, or has other labels. */
   forget(scope: SetScope): void {
     const key = keyOf(scope);
     this.#reads.forget(scope);
@@ -133,7 +133,7 @@ export class GovernedSets {
     return kept;
   }
 
-  /** What of `scope` is to be read for it to be fresh enough. */
+  /** Returns what of `scope` is to be read for it to be fresh enough. */
   #wish(scope: SetScope, since: Monotonic = never): ReadWish {
     const { proof } = this.#now(scope);
     const youngest = Math.max(since, this.#ports.clock.monotonic() - freshEnough);

@@ -55,7 +55,7 @@ function modeOf(span: Span): Mode {
 /** Names of pods whose partition is remembered; more are as many slots as hardly any cluster has. */
 const most = 10_000;
 
-/** `partitionOf` that matches each name once: names stay, and are asked for whenever a pod changes. */
+/** Returns `partitionOf` that matches each name once: names stay, and are asked for whenever a pod changes. */
 function remembering(
   partitionOf: (podName: string) => string | undefined,
 ): (podName: string) => string | undefined {

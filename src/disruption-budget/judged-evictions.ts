@@ -78,7 +78,7 @@ export class JudgedEvictions implements EvictionBudgets {
     );
   }
 
-  /** @returns undefined when the budgets over the pod change each time that they are asked */
+  /** Judges the eviction. @returns undefined when the budgets over the pod change each time that they are asked */
   async #judged(
     pod: PodView,
     isDryRun: boolean,
@@ -97,7 +97,7 @@ export class JudgedEvictions implements EvictionBudgets {
     return undefined;
   }
 
-  /** @returns undefined when the budgets over the pod have changed since */
+  /** Judges the eviction once. @returns undefined when the budgets over the pod have changed since */
   async #verdict(
     pod: PodView,
     { governing, isDryRun }: { readonly governing: GoverningOne; readonly isDryRun: boolean },
@@ -113,7 +113,7 @@ export class JudgedEvictions implements EvictionBudgets {
         : { kind: 'no-set', budget: ref, text };
     }
     const request: DisruptionRequest = { pod, asking: { by: 'eviction' }, isDryRun };
-    // Whoever asks for what the pods alone forbid costs no request, however often.
+    // To ask for what the pods alone forbid costs no request, however often.
     const now = clock.now();
     const { standing } = standings.of(ledger.budget, ledger.scope, now);
     const denial = denialByView({ pod, by: 'eviction' }, standing, now);
@@ -125,7 +125,7 @@ export class JudgedEvictions implements EvictionBudgets {
     return this.#ask(ledger, request, { signal, isAsked });
   }
 
-  /** Whether the view of the budgets is proven to be at most 10 s old, or they are no part of it. */
+  /** Reports whether the view of the budgets is proven to be at most 10 s old, or they are no part of it. */
   #isFresh(namespace: string): boolean {
     const proof = this.#ports.inView.proof(namespace);
     if (proof.kind === 'not-permitted') return true;

@@ -10,13 +10,13 @@ export interface KnownBudget {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** Of the newest object that was seen, whether it could be read or not. */
+  /** The generation of the newest object that was seen, whether it could be read or not. */
   readonly generation: number;
   /** What it said last that could be read; undefined where it never did. */
   readonly spec: BudgetSpec | undefined;
-  /** What is wrong with the newest object; the one before it is kept meanwhile, which somebody has to be told. */
+  /** What is wrong with the newest object; the one before it is kept meanwhile, which somebody has to hear of. */
   readonly problem: string | undefined;
-  /** Which pods it governs; undefined where that cannot be told: then it may be any of its namespace. */
+  /** Which pods it governs; undefined where that cannot be known: then it may be any of its namespace. */
   readonly matchLabels: ReadonlyMap<string, string> | undefined;
 }
 
@@ -27,7 +27,7 @@ export type BudgetObservation = 'updated' | 'ignored' | 'invalid' | 'deleted' | 
 export type Governing =
   | { readonly kind: 'none' }
   | { readonly kind: 'one'; readonly budget: KnownBudget; readonly spec: BudgetSpec }
-  /** It cannot be told which, or what it says: nothing may be disrupted. */
+  /** Nobody can know which, or what it says: nothing may be disrupted. */
   | { readonly kind: 'unclear'; readonly budgets: readonly KnownBudget[]; readonly text: string };
 
 /** An object of the API as it names itself. */
@@ -50,7 +50,7 @@ export class KnownBudgets {
     this.#compile = compile;
   }
 
-  /** All of them, in no order that means anything. */
+  /** Returns all of them, in no order that means anything. */
   list(): readonly KnownBudget[] {
     return [...this.#budgets.values()];
   }
@@ -120,7 +120,10 @@ function unreadText({ name, problem = '' }: KnownBudget): string {
   return `ZoneAwarePodDisruptionBudget "${name}" cannot be read: ${problem}`;
 }
 
-/** An object that tells nothing new is as good as it was; one that is older than what is known says nothing. */
+/**
+ * Returns what an object tells: one that tells nothing new is as good as it was; one that is older than what is known says
+ * nothing.
+ */
 function outcomeOf({ generation, problem }: KnownBudget, seen: Identity): BudgetObservation {
   return generation === seen.generation && problem !== undefined ? 'invalid' : 'ignored';
 }
@@ -137,7 +140,7 @@ function keyOf({ namespace, name }: Pick<Identity, 'namespace' | 'name'>): strin
   return `${namespace}/${name}`;
 }
 
-/** Undefined for what is no object of the API. */
+/** Returns who `object` is; undefined for what is no object of the API. */
 function identityOf(value: JsonValue): Identity | undefined {
   if (!isJsonObject(value)) return undefined;
   const metadata = objectAt(value, 'metadata');

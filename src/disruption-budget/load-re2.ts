@@ -4,7 +4,7 @@ import type * as Re2 from 're2js';
 // The bundle has another text of this module, in which the bundler finds the package (scripts/build.ts).
 const require: (name: string) => unknown = createRequire(import.meta.url);
 
-/** The engine of RE2, which is evaluated when it is first asked for: most clusters have no pattern. */
+/** Returns the engine of RE2, which is evaluated when it is first asked for: most clusters have no pattern. */
 export function loadRe2(): typeof Re2 {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an import would be evaluated at the start
   return require('re2js') as typeof Re2;

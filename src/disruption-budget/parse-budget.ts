@@ -39,7 +39,7 @@ export function parseBudget(object: UntypedObject, compile: PatternCompiler): Pa
   }
 }
 
-/** What an object that is not valid selects. */
+/** Returns what an object that is not valid selects. */
 function intendedLabels({ spec }: UntypedObject): ReadonlyMap<string, string> | undefined {
   try {
     return isUntypedObject(spec) ? matchLabelsOf(spec) : undefined;
@@ -76,12 +76,12 @@ function budgetSpec(object: UntypedObject, compile: PatternCompiler): BudgetSpec
   return { matchLabels, maxUnavailable, span: { ...partitions, crossZoneEvictionDelay } };
 }
 
-/** What Go's accessors of untyped objects say (apimachinery, `NestedFieldNoCopy`). */
+/** Returns what Go's accessors of untyped objects say (apimachinery, `NestedFieldNoCopy`). */
 function notAnObject(path: string, value: Untyped): string {
   return `${path} accessor error: ${goText(value)} is of the type ${goType(value)}, expected map[string]interface{}`;
 }
 
-/** How many may be unavailable: a count or a percentage, and 1 where neither stands there. */
+/** Returns how many may be unavailable: a count or a percentage, and 1 where neither stands there. */
 function maxUnavailableOf(spec: UntypedObject): MaxUnavailable {
   const { maxUnavailable: count, maxUnavailablePercentage: percentage } = spec;
   if (count !== undefined && percentage !== undefined) {
@@ -104,7 +104,7 @@ function integerOf(value: Untyped, field: string): bigint {
   return refuse(`failed to extract value from config field ${field}`);
 }
 
-/** Where partitions are in the names of pods; undefined for zone mode, in which the group is not even looked at. */
+/** Returns where partitions are in the names of pods; undefined for zone mode, in which the group is not even looked at. */
 function partitionsOf(
   spec: UntypedObject,
   compile: PatternCompiler,
@@ -134,7 +134,10 @@ function refuseRegex(detail: string): never {
   return refuse(`invalid value: regex is not valid, got ${detail}`);
 }
 
-/** Which group of the expression names the partition: 0 is all that matches; a negative one would crash the peer at its first use. */
+/**
+ * Returns which group of the expression names the partition: 0 is all that matches; a negative one would crash the peer at
+ * its first use.
+ */
 function groupOf({ groupCount }: Pattern, given: bigint | undefined): number {
   if (groupCount === 0) refuseRegex('regular expression requires at least one subexpression');
   if (groupCount > 1 && given === undefined) {
@@ -149,14 +152,14 @@ function groupOf({ groupCount }: Pattern, given: bigint | undefined): number {
   return Number(group);
 }
 
-/** The partition in one name; an empty match is none. */
+/** Returns the partition in one name; an empty match is none. */
 function partitionIn(pattern: Pattern, podName: string, group: number): PodPartition {
   const name = pattern.groupIn(podName, group) ?? '';
   if (name !== '') return { kind: 'partition', name };
   return { kind: 'unknown', text: wireText({ kind: 'no-partition' }) };
 }
 
-/** The labels that a budget selects by. */
+/** Returns the labels that a budget selects by. */
 function matchLabelsOf(spec: UntypedObject): ReadonlyMap<string, string> {
   const path = '.spec.selector.matchLabels';
   const { selector } = spec;
@@ -184,7 +187,7 @@ function refuseSelector(detail: string): never {
   return refuse(`invalid value: selector is not valid, got ${detail}`);
 }
 
-/** For how long a pod of another zone must have been ready. */
+/** Returns for how long a pod of another zone must have been ready. */
 function delayOf(spec: UntypedObject): Millis {
   const { crossZoneEvictionDelay: text } = spec;
   if (text === undefined || text === '') return millis(0);

@@ -93,7 +93,7 @@ class PatternReader {
     }
   }
 
-  /** An element that is not repeated yet. */
+  /** Adds an element that is not repeated yet. */
   #push(cost: Cost): void {
     const group = this.#group;
     group.instructions += group.last.instructions;
@@ -140,7 +140,7 @@ class PatternReader {
     return this.#push({ instructions: 1, repeats: 1 });
   }
 
-  /** From `\Q` to `\E` each character stands for itself. */
+  /** Takes what stands from `\Q` to `\E`, where each character stands for itself. */
   #literal(): void {
     const from = this.#at + 2;
     const end = this.#pattern.indexOf('\\E', from);
@@ -178,7 +178,7 @@ class PatternReader {
     return character === '-' && this.#isWideEnd() ? wideRange : 0;
   }
 
-  /** Whether what comes next may be a character beyond ASCII. */
+  /** Reports whether what comes next may be a character beyond ASCII. */
   #isWideEnd(): boolean {
     const next = this.#pattern[this.#at] ?? '';
     return next === '\\' || next >= '\u0080';
@@ -210,18 +210,18 @@ class PatternReader {
   }
 }
 
-/** `*`, `+` or `?`. */
+/** Returns the cost of `*`, `+` or `?`. */
 function unboundedly({ instructions, repeats }: Cost): Cost {
   return { instructions: instructions + 2, repeats };
 }
 
-/** `{n,}`: what is repeated `n` times, and may be once more. */
+/** Returns the cost of `{n,}`: what is repeated `n` times, and may be once more. */
 function atLeast(least: number, { instructions, repeats }: Cost): Cost {
   const times = Math.max(least, 1);
   return { instructions: times * instructions + 2, repeats: times * repeats };
 }
 
-/** `{n,m}`: what is repeated `n` times, and may be, each within the one before, `m - n` times more. */
+/** Returns the cost of `{n,m}`: what is repeated `n` times, and may be, each within the one before, `m - n` times more. */
 function between(least: number, most: number, { instructions, repeats }: Cost): Cost {
   const optional = Math.max(most - least, 0);
   return { instructions: Math.max(most, 1) * instructions + optional, repeats: most * repeats };

@@ -1,6 +1,6 @@
 /** A regular expression of RE2 that was compiled. */
 export interface Pattern {
-  /** Of its groups in parentheses. */
+  /** How many groups in parentheses it has. */
   readonly groupCount: number;
   /**
    * Returns the text that group `group` matched in the first match in `text`, 0 being all that matched; undefined where

@@ -23,7 +23,7 @@ export interface ObservedBudget {
   readonly trouble: string | undefined;
 }
 
-/** What is wrong with `budgets` of one namespace: each problem of a budget once. */
+/** Returns what is wrong with `budgets` of one namespace: each problem of a budget once. */
 export function planProblems(budgets: readonly ObservedBudget[]): readonly BudgetFault[] {
   const single = budgets.flatMap((observed) => {
     const reasons = [unreadable(observed), neverMet(observed), unknownLedger(observed)];
@@ -43,7 +43,10 @@ function unreadable({ budget: { problem, spec } }: ObservedBudget): BudgetFault[
 
 type Fault = BudgetFault['why'];
 
-/** As it stands, it lets no pod go whatever happens: but for a limit of 0, which somebody wants. */
+/**
+ * Returns the fault of a budget that, as it stands, lets no pod go whatever happens: but for a limit of 0, which somebody
+ * wants.
+ */
 function neverMet({ budget: { spec }, sets, pods }: ObservedBudget): Fault | undefined {
   if (spec === undefined || (sets.length === 0 && pods.length === 0)) return undefined;
   const why = whyNever(spec, sets, pods);

@@ -12,7 +12,7 @@ const most = 1_000;
 
 /** What controls pods that no known StatefulSet does; a flood of evictions of one pod reads it once. */
 export class PodOwners {
-  /** By uid of the pod, oldest first. */
+  /** Keyed by the uid of the pod, oldest first. */
   readonly #problems = new Map<string, Promise<string | undefined>>();
 
   /**
@@ -30,7 +30,7 @@ export class PodOwners {
   #read(pod: PodView, client: Client): Promise<string | undefined> {
     const reading = problemOf(pod, client);
     const forget = (): void => void this.#problems.delete(pod.uid);
-    // What cannot be told, as the set is not seen yet, is asked anew.
+    // What cannot be known, as the set is not seen yet, is asked anew.
     reading.then((problem) => problem ?? forget(), forget);
     this.#problems.set(pod.uid, reading);
     if (this.#problems.size > most) this.#problems.delete([...this.#problems.keys()][0] ?? '');

@@ -20,8 +20,9 @@ const outcomes = {
 } as const satisfies Record<Denial['kind'], RequestOutcome>;
 
 /**
- * The code of a denial, and how it is counted: by the peer's word for it, with the code by which drainers know what to
- * do. 429 makes them come back; only what a person has to change first is 400, or 403 where that is the budget's own will.
+ * Returns the code of a denial, and how it is counted: by the peer's word for it, with the code by which drainers know what
+ * to do. 429 makes them come back; only what a person has to change first is 400, or 403 where that is the budget's own
+ * will.
  */
 export function outcomeOfDenial({
   kind,

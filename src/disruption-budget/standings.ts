@@ -44,7 +44,7 @@ export class Standings {
     this.#ports = ports;
   }
 
-  /** How `budget` over the sets of `scope` stands at `now`, the wall-clock time of this moment. */
+  /** Returns how `budget` over the sets of `scope` stands at `now`, the wall-clock time of this moment. */
   of(budget: Budget, scope: SetScope, now: Instant): ProvenStanding {
     const { sets, provenAt } = this.#ports.sets.view(scope);
     const monotonic = this.#ports.clock.monotonic();
@@ -61,7 +61,7 @@ export class Standings {
   }
 }
 
-/** Whether time alone has not ended it; a wall clock that was set back ends it, too. */
+/** Reports whether time alone has not ended it; a wall clock that was set back ends it, too. */
 function holds(
   { standing: { changesAt }, isTimed, ...made }: Kept,
   now: Instant,
@@ -71,12 +71,12 @@ function holds(
   return !isTimed || (now >= made.now && monotonic - made.monotonic < timedFor);
 }
 
-/** How long pods of other zones must have been ready under `budget`. */
+/** Returns how long pods of other zones must have been ready under `budget`. */
 function delayOf({ mode }: Budget): Millis {
   return mode.kind === 'partitions' ? mode.crossZoneDelay : millis(0);
 }
 
-/** Whether both show the same states of the same objects. */
+/** Reports whether both show the same states of the same objects. */
 function isSame(one: readonly SetSnapshot[], other: readonly SetSnapshot[]): boolean {
   if (one === other) return true;
   if (one.length !== other.length) return false;

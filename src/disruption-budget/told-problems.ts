@@ -12,7 +12,7 @@ export interface ToldProblemPorts {
   readonly log: Logger;
   readonly events: EventRecorder;
   readonly metrics: Pick<BudgetMetrics, 'showProblems'>;
-  /** What is wrong with budgets right now. */
+  /** Returns what is wrong with budgets right now. */
   faults(): readonly BudgetFault[];
 }
 
@@ -37,7 +37,7 @@ const { group, version, kind } = resourceTypes.zoneAwarePodDisruptionBudgets;
 /** Tells what is wrong with disruption budgets: a gauge while it is, an Event and a log line when it begins, and while it lasts. */
 export class ToldProblems {
   readonly #ports: ToldProblemPorts;
-  /** What was told, and when, by the uid of the budget and the reason. */
+  /** What was reported, and when, by the uid of the budget and the reason. */
   readonly #told = new Map<string, { readonly message: string; readonly at: Monotonic }>();
   #timer: Timer | undefined;
   #isSoon = false;
@@ -46,14 +46,14 @@ export class ToldProblems {
     this.#ports = ports;
   }
 
-  /** Something about budgets may have changed. */
+  /** Notes that something about budgets may have changed. */
   wake(): void {
     if (this.#isSoon) return;
     this.#isSoon = true;
     this.#arm(soon);
   }
 
-  /** Nothing is told any more. */
+  /** Ends the reports. */
   close(): void {
     this.#timer?.cancel();
     this.#timer = undefined;

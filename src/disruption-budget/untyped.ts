@@ -21,7 +21,7 @@ export interface UntypedObject {
 const mostInteger = 2n ** 63n - 1n;
 const leastInteger = -(2n ** 63n);
 
-/** The number that stands in JSON as `source`. */
+/** Returns the number that stands in JSON as `source`. */
 export function untypedNumber(source: string): bigint | number {
   if (!/^-?\d{1,19}$/.test(source)) return Number(source);
   const integer = BigInt(source);
@@ -29,8 +29,8 @@ export function untypedNumber(source: string): bigint | number {
 }
 
 /**
- * `value` as it came from an API server, whose JSON was read without the text of its numbers: an integral one counts as an
- * integer, as a server writes none of type integer with a fraction.
+ * Returns `value` as it came from an API server, whose JSON was read without the text of its numbers: an integral one counts
+ * as an integer, as a server writes none of type integer with a fraction.
  */
 export function untypedOf(value: JsonValue): Untyped {
   if (typeof value === 'number') return untypedNumber(String(value));
@@ -43,12 +43,12 @@ export function untypedOf(value: JsonValue): Untyped {
   );
 }
 
-/** Whether `value` is an object, which Go calls a map. */
+/** Reports whether `value` is an object, which Go calls a map. */
 export function isUntypedObject(value: Untyped | undefined): value is UntypedObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The type of `value` as Go's `%T` prints it. */
+/** Returns the type of `value` as Go's `%T` prints it. */
 export function goType(value: Untyped): string {
   switch (typeof value) {
     case 'bigint':
@@ -65,7 +65,7 @@ export function goType(value: Untyped): string {
   }
 }
 
-/** `value` as Go's `%v` prints it: the members of an object by their names. */
+/** Returns `value` as Go's `%v` prints it: the members of an object by their names. */
 export function goText(value: Untyped): string {
   if (value === null) return '<nil>';
   if (typeof value === 'number') return goNumber(value);

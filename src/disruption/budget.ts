@@ -49,7 +49,7 @@ export interface Budget {
 }
 
 /**
- * How many pods `limit` means where the candidate is of `own`.
+ * Returns how many pods `limit` means where the candidate is of `own`.
  *
  * @param own undefined where it is not under the budget
  * @param sets all sets under the budget; undefined where they could not be read
@@ -84,7 +84,7 @@ function shareOfAll(sets: readonly StatefulSetView[], percent: number): number {
   return Math.max(0, Math.ceil((percent * replicas) / 100));
 }
 
-/** What a rollout asks for where a budget's limit is 0: its own limit, or 1 where partitions are protected. */
+/** Returns what a rollout asks for where a budget's limit is 0: its own limit, or 1 where partitions are protected. */
 export function rolloutOverride(mode: Mode, maxUnavailable: number): number {
   return mode.kind === 'partitions' ? 1 : maxUnavailable;
 }

@@ -29,14 +29,14 @@ export type Answer =
     }
   | { readonly kind: 'denied'; readonly denial: Denial };
 
-/** A disruption of our own that is under way: whoever allowed it, or nobody had to when it was sent. */
+/** A disruption of our own that is under way: somebody allowed it, or nobody had to when it was sent. */
 export interface Begun extends Pick<DisruptionRequest, 'asking'> {
   readonly pod: Pick<Candidate, 'name' | 'uid'>;
 }
 
 /** All that is decided in one moment, and stored in one write. */
 export interface Round extends ReleaseMoment {
-  /** In the order in which they are answered. */
+  /** Listed in the order in which they are answered. */
   readonly requests: readonly DisruptionRequest[];
   /**
    * What may happen although no reservation says so, as where a budget was made while a deletion was under way: it is
@@ -54,7 +54,7 @@ export interface Round extends ReleaseMoment {
 export interface Decided {
   /** The next ledger; the very same one where nothing changed. */
   readonly ledger: Ledger;
-  /** In the order of the requests. */
+  /** Listed in the order of the requests. */
   readonly answers: readonly Answer[];
   /**
    * `permissions`: the ledger must be stored before an answer leaves (BUDG-1), all other ones are decided anew if it
@@ -82,7 +82,7 @@ export function decide(ledger: Ledger, round: Round, standing: Standing): Decide
   return { answers, ...pages.close() };
 }
 
-/** The reservations of `ledger` that have not ended at `moment`. */
+/** Returns the reservations of `ledger` that have not ended at `moment`. */
 export function heldIn(
   ledger: Ledger,
   standing: Standing,
@@ -137,7 +137,10 @@ class Pages {
     return { ledger: { budget, reservations: this.#reservations }, change };
   }
 
-  /** One that is allowed again and again, and never happens, would keep all others back for ever. */
+  /**
+   * Returns the answer to one that is allowed, and not used: one that is allowed again and again, and never happens, would
+   * keep all others back for ever.
+   */
   #unused(held: Reservation, { asking }: DisruptionRequest): Answer | undefined {
     const claim = held.claims.find(({ by }) => by === asking.by);
     const { sightings, now } = this.#round;
@@ -149,7 +152,7 @@ class Pages {
     return { kind: 'denied', denial: { kind: 'unused', until: after(ended, othersTurn) } };
   }
 
-  /** Until when others have their turn; undefined: they had it. */
+  /** Returns until when others have their turn; undefined: they had it. */
   #restOf(uid: string): Instant | undefined {
     const { sightings, now } = this.#round;
     const until = sightings?.resting?.get(uid);
@@ -157,7 +160,10 @@ class Pages {
     return after(now, millis(until - sightings.now));
   }
 
-  /** The pod is given away, and nothing is counted again (BUDG-5). A further asker's permission has its own end. */
+  /**
+   * Repeats what was answered: the pod is given away, and nothing is counted again (BUDG-5). A further asker's permission
+   * has its own end.
+   */
   #repeat(held: Reservation, { asking, isDryRun = false }: DisruptionRequest): Answer {
     const old = held.claims.find(({ by }) => by === asking.by);
     const isNew = old === undefined || this.#isToBeRenewed(held, old, asking);
@@ -177,7 +183,7 @@ class Pages {
     return age === undefined || age >= renewedAfter;
   }
 
-  /** Nobody is asked whether it may be: it may happen already, however full the ledger is. */
+  /** Notes it without asking whether it may be: it may happen already, however full the ledger is. */
   #note({ pod, asking }: Begun): void {
     const place = this.#tally.standing.places.get(pod.name);
     if (place?.pod?.uid !== pod.uid) return;

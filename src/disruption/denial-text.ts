@@ -1,4 +1,4 @@
-/** What people and programs are told of a denial; the webhook and the rollout say the same. */
+/** What people and programs hear of a denial; the webhook and the rollout say the same. */
 import { assertNever } from '#base/assert-never.ts';
 import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import type { BudgetRef } from './budget.ts';
@@ -21,7 +21,7 @@ const fixedTexts = {
   'ledger-full': 'no room for another reservation',
 } as const satisfies Record<Exclude<Denial['kind'], 'disturbed'>, string>;
 
-/** The text by which clients of the reference know `denial`, byte for byte where it has one. */
+/** Returns the text by which clients of the reference know `denial`, byte for byte where it has one. */
 export function wireText(denial: Denial): string {
   return denial.kind === 'disturbed'
     ? `${counts(denial)} in ${spanText(denial.span)}`
@@ -44,7 +44,7 @@ function spanText(span: Span): string {
     : `partition ${span.partition}`;
 }
 
-/** The same for people: with the budget, what is in the way, and until when. */
+/** Returns the same for people: with the budget, what is in the way, and until when. */
 export function explain(denial: Denial, { kind, name }: BudgetRef): string {
   const detail = detailOf(denial);
   return `${wireText(denial)} (${kind} ${name})${detail === '' ? '' : `: ${detail}`}`;

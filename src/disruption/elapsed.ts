@@ -22,8 +22,8 @@ function keyOf({ uid }: Reservation, { by, at }: Claim): string {
 }
 
 /**
- * What this process knows of the claims of `reservations` at `now`, after `before`. Called whenever a newer ledger was
- * read or written; without `before` it is the first.
+ * Returns what this process knows of the claims of `reservations` at `now`, after `before`. Called whenever a newer ledger
+ * was read or written; without `before` it is the first.
  */
 export function sight(
   reservations: readonly Reservation[],
@@ -48,8 +48,8 @@ export interface LedgerMoment {
 }
 
 /**
- * When `span` has passed since `claim` was given; not after now when it has. It runs from when this process saw the claim
- * first, by its own clock: who wrote the stored time may have another, and one that is minutes off would give a second
+ * Returns when `span` has passed since `claim` was given; not after now when it has. It runs from when this process saw the
+ * claim first, by its own clock: who wrote the stored time may have another, and one that is minutes off would give a second
  * zone away. Without sightings it runs from the stored time.
  */
 export function passedAt(
@@ -62,7 +62,7 @@ export function passedAt(
   return after(now, millis(span - (sightings.now - since)));
 }
 
-/** How long ago this process stored `claim` itself, in milliseconds; undefined: another may have ended it since. */
+/** Returns how long ago this process stored `claim` itself, in milliseconds; undefined: another may have ended it since. */
 export function storedFor(
   { reservation, claim }: { readonly reservation: Reservation; readonly claim: Claim },
   { now, sightings }: LedgerMoment,
@@ -72,7 +72,7 @@ export function storedFor(
   return at === undefined ? undefined : millis(sightings.now - at);
 }
 
-/** When this process had seen all claims of `reservation`; undefined: it has not. */
+/** Returns when this process had seen all claims of `reservation`; undefined: it has not. */
 export function seenSince(reservation: Reservation, { since }: Sightings): Monotonic | undefined {
   let latest: Monotonic | undefined;
   for (const claim of reservation.claims) {
@@ -84,8 +84,8 @@ export function seenSince(reservation: Reservation, { since }: Sightings): Monot
 }
 
 /**
- * Whether what the view shows of the slot of `reservation` came after that was given: the view was proven since this process
- * saw all its claims, or showed the very pod in its slot since then, as no view goes back.
+ * Reports whether what the view shows of the slot of `reservation` came after that was given: the view was proven since this
+ * process saw all its claims, or showed the very pod in its slot since then, as no view goes back.
  */
 export function isShownSince(
   reservation: Reservation,

@@ -18,11 +18,11 @@ export interface LedgerData {
   readonly reservations: string;
   /** Which pods it binds, and whether: absent where that has no bearing on what is given away. */
   readonly binding?: string;
-  /** Of the other members: whoever edits them by hand, and not this, is noticed. */
+  /** The digest of the other members: an edit of them by hand, and not of this, is noticed. */
   readonly digest: string;
 }
 
-/** `ledger` as the `data` of a ConfigMap. @param binding of the budget as it is now */
+/** Returns `ledger` as the `data` of a ConfigMap. @param binding of the budget as it is now */
 export function formatLedger({ budget, reservations }: Ledger, binding?: string): LedgerData {
   const lines = [...reservations.values()].map(textOf);
   const data = {
@@ -63,13 +63,13 @@ function plainClaim(claim: Claim): JsonObject {
 
 const encoder = new TextEncoder();
 
-/** How many bytes `reservation` takes, written down, with what separates it from the next. */
+/** Returns how many bytes `reservation` takes, written down, with what separates it from the next. */
 export function bytesOf(reservation: Reservation): number {
   return encoder.encode(textOf(reservation)).length + 2;
 }
 
 /**
- * A digest of the members of a ledger (FNV-1a, 32 bits). It shows a slip of the hand, and keeps nobody out.
+ * Returns a digest of the members of a ledger (FNV-1a, 32 bits). It shows a slip of the hand, and keeps nobody out.
  *
  * @see https://datatracker.ietf.org/doc/html/draft-eastlake-fnv
  */

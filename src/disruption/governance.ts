@@ -39,8 +39,9 @@ export interface Wanted extends Question {
 }
 
 /**
- * What the budget of `moment` says to each of `wanted`, in their order: each counts what those before it take. A reservation
- * of ours that is stored is a permission only as long as nothing stands against it: the world may have changed since.
+ * Returns what the budget of `moment` says to each of `wanted`, in their order: each counts what those before it take. A
+ * reservation of ours that is stored is a permission only as long as nothing stands against it: the world may have changed
+ * since.
  */
 export function permissionsOn(
   moment: BudgetMoment,
@@ -73,7 +74,7 @@ export function permissionsOn(
   });
 }
 
-/** Why the pods alone, whatever is given away, stand against `question`; undefined: they do not. */
+/** Returns why the pods alone, whatever is given away, stand against `question`; undefined: they do not. */
 export function denialByView(
   question: Question,
   standing: Standing,
@@ -83,8 +84,8 @@ export function denialByView(
 }
 
 /**
- * What must still be given away: what others were given may have ended since the ledger was read, and what the view shows
- * may have come after a reservation that it was not proven since.
+ * Returns what must still be given away: what others were given may have ended since the ledger was read, and what the view
+ * shows may have come after a reservation that it was not proven since.
  */
 function leastHeld({
   ledger,
@@ -108,7 +109,7 @@ function isGiven(
   return reservation?.claims.some((claim) => claim.by === by && claim.term === term) === true;
 }
 
-/** What counts as taken for those that follow. */
+/** Returns what counts as taken for those that follow. */
 function reservationOf({ pod, by }: Wanted, { standing, release }: BudgetMoment): Reservation {
   const term = release.leader?.term ?? '';
   const slot = slotIn(standing, pod.name);

@@ -29,8 +29,8 @@ type Found<T> =
   | { readonly kind: 'denied'; readonly denial: Denial };
 
 /**
- * Why the pod of `question` may not be disturbed, with all that is disturbed and reserved now; undefined: it may. Its own
- * slot never counts against it, so that a reservation of its own uid is a permission and no slot taken.
+ * Returns why the pod of `question` may not be disturbed, with all that is disturbed and reserved now; undefined: it may.
+ * Its own slot never counts against it, so that a reservation of its own uid is a permission and no slot taken.
  */
 export function denialOf(question: Question, tally: Tally): Denial | undefined {
   const limit = limitFor(question, tally);
@@ -41,7 +41,7 @@ export function denialOf(question: Question, tally: Tally): Denial | undefined {
     : disturbanceOf(place.value, { ...question, limit: limit.value }, tally);
 }
 
-/** The limit, with the override; a budget over too little to be kept has none. */
+/** Returns the limit, with the override; a budget over too little to be kept has none. */
 function limitFor(question: Question, { standing }: Tally): Found<number> {
   const { budget, sets } = standing;
   const limit = statedLimit(question, standing);
@@ -62,7 +62,7 @@ function statedLimit({ pod, override }: Question, { budget, sets }: Standing): n
   return limit === 0 ? (override ?? 0) : limit;
 }
 
-/** Where the candidate stands, if all that is to be counted can be seen. */
+/** Returns where the candidate stands, if all that is to be counted can be seen. */
 function placeOf({ pod }: Question, { standing }: Tally): Found<Place> {
   if (!isGoverned(pod, standing)) return denied({ kind: 'set-not-governed' });
   const [set] = standing.unreadable;
@@ -75,7 +75,7 @@ function placeOf({ pod }: Question, { standing }: Tally): Found<Place> {
   return denial === undefined ? { kind: 'found', value: place } : denied(denial);
 }
 
-/** Whether what controls the pod is under the budget; where nothing does, whether the pod itself is. */
+/** Reports whether what controls the pod is under the budget; where nothing does, whether the pod itself is. */
 function isGoverned({ name, controllerUid }: Candidate, { sets, places }: Standing): boolean {
   return controllerUid === undefined
     ? places.has(name) && places.get(name)?.slot.set === undefined
@@ -109,7 +109,7 @@ function disturbanceOf(place: Place, question: Limited, tally: Tally): Denial | 
   }
 }
 
-/** Every other zone is wholly undisturbed, and the own one below the limit. */
+/** Returns what stands against it by zones: every other zone must be wholly undisturbed, and the own one below the limit. */
 function zoneDenial(place: Place, { by, limit }: Limited, tally: Tally): Denial | undefined {
   const own = place.slot.zone;
   for (const zone of tally.zones()) {
@@ -124,7 +124,10 @@ function zoneDenial(place: Place, { by, limit }: Limited, tally: Tally): Denial 
   return disturbedIn({ kind: 'zone', zone: own }, others, limit);
 }
 
-/** Fewer replicas of the partition than the limit are disturbed in the other zones. */
+/**
+ * Returns what stands against it by partitions: fewer replicas of the partition than the limit are disturbed in the other
+ * zones.
+ */
 function partitionDenial(
   { slot, partition }: Place,
   { by, limit }: Limited,
@@ -142,8 +145,8 @@ function partitionDenial(
 }
 
 /**
- * A peer that should exist is not seen. In a scale-down the zones give up a partition one after the other, and the last
- * one of it has no peer any more.
+ * Returns the obstacle of a peer that should exist and is not seen. In a scale-down the zones give up a partition one after
+ * the other, and the last one of it has no peer any more.
  */
 function noPeer(zone: string | undefined): Obstacle {
   return { pod: zone ?? '', why: 'no-peer', reservedBy: [], until: undefined };
@@ -154,7 +157,7 @@ function without(disturbed: ReadonlyMap<string, Obstacle>, pod: string): readonl
   return disturbed.has(pod) ? all.filter((each) => each.pod !== pod) : all;
 }
 
-/** The denial when there are as many `obstacles` as `limit`, or more. */
+/** Returns the denial when there are as many `obstacles` as `limit`, or more. */
 function disturbedIn(
   span: Span,
   obstacles: readonly Obstacle[],
@@ -173,7 +176,7 @@ function disturbedIn(
   };
 }
 
-/** When so many of `obstacles` have ended by time alone that fewer than `limit` are left; undefined: too few do. */
+/** Returns when so many of `obstacles` have ended by time alone that fewer than `limit` are left; undefined: too few do. */
 function whenFewerThan(limit: number, obstacles: readonly Obstacle[]): Instant | undefined {
   const ends = obstacles.flatMap(({ until }) => until ?? []).toSorted((a, b) => a - b);
   return ends[obstacles.length - limit];

@@ -11,11 +11,11 @@ import type { Reservation } from './reservation.ts';
  */
 export interface Ledger {
   readonly budget: BudgetRef;
-  /** By the uid of the pod, in the order in which they were given. */
+  /** Keyed by the uid of the pod, in the order in which they were given. */
   readonly reservations: ReadonlyMap<string, Reservation>;
 }
 
-/** The ledger of a budget under which nothing is given away. */
+/** Returns the ledger of a budget under which nothing is given away. */
 export function emptyLedger(budget: BudgetRef): Ledger {
   return { budget, reservations: new Map() };
 }

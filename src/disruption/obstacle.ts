@@ -30,7 +30,7 @@ export interface Obstacle {
   readonly until: Instant | undefined;
 }
 
-/** Whether the reference calls it `unknown`; otherwise it says `not ready`. */
+/** Reports whether the reference calls it `unknown`; otherwise it says `not ready`. */
 export function isUnknown({ why }: Obstacle): boolean {
   return why === 'missing' || why === 'uncounted' || why === 'no-peer';
 }

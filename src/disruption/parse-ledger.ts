@@ -13,7 +13,7 @@ export type StoredLedger =
   | {
       readonly kind: 'ledger';
       readonly ledger: Ledger;
-      /** Of the budget when it was written; undefined where that had no bearing. */
+      /** The binding of the budget when it was written; undefined where that had no bearing. */
       readonly binding?: string;
     }
   /**
@@ -74,7 +74,7 @@ function bindingIn(data: JsonObject): { readonly binding?: string } {
 
 type Path = (key: string) => string;
 
-/** Why the ledger is not one that this program can read. */
+/** Returns why the ledger is not one that this program can read. */
 function versionProblem(data: JsonObject, path: Path): Unreadable | undefined {
   const version = stringAt(data, 'version');
   if (version === undefined) return missing(path('version'));
@@ -94,7 +94,7 @@ type Owner =
   | { readonly kind: 'another'; readonly problem: Problem }
   | { readonly kind: 'unreadable'; readonly why: Unreadable };
 
-/** Whose ledger it is. */
+/** Returns whose ledger it is. */
 function ownerOf(data: JsonObject, budget: BudgetRef, path: Path): Owner {
   const text = stringAt(data, 'budget');
   if (text === undefined) return { kind: 'unreadable', why: missing(path('budget')) };

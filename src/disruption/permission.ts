@@ -14,7 +14,7 @@ export type Permission =
       readonly message: string;
       readonly until: Instant | undefined;
     }
-  /** It cannot be told; nothing may be disturbed. `until` as above. */
+  /** It cannot be known; nothing may be disturbed. `until` as above. */
   | {
       readonly kind: 'unclear';
       readonly message: string;

@@ -13,7 +13,7 @@ import type { DisruptionSnapshot, GovernedSet } from './snapshot.ts';
 /** A slot under a budget, as it stands whatever is reserved. */
 export interface Place {
   readonly slot: SlotRef;
-  /** Undefined where the mode knows no partitions, or the slot belongs to none that can be told. */
+  /** Undefined where the mode knows no partitions, or the slot belongs to none that is known. */
   readonly partition: string | undefined;
   /** Whether it counts anywhere; otherwise nobody can tell where. */
   readonly isCounted: boolean;
@@ -36,7 +36,7 @@ interface Context {
   readonly now: Instant;
 }
 
-/** The places of one set: its slots, and the pods that it owns beyond them. */
+/** Returns the places of one set: its slots, and the pods that it owns beyond them. */
 export function placesOf(
   { set, pods: listed = [] }: GovernedSet,
   context: Context,
@@ -58,8 +58,8 @@ export function placesOf(
 }
 
 /**
- * Slots without a pod that the set's spec does not want (any more), and its status still counts; the controller counts the
- * pods that stand `beyond` the slots, too, so that only what they do not explain is not seen.
+ * Returns the slots without a pod that the set's spec does not want (any more), and its status still counts; the controller
+ * counts the pods that stand `beyond` the slots, too, so that only what they do not explain is not seen.
  */
 function unseenSlots(
   { spec }: StatefulSetView,
@@ -91,9 +91,9 @@ function slotPlace(set: StatefulSetView, slot: StatefulSetSlot, context: Context
 }
 
 /**
- * A slot that only the status of the set counts, without a pod there, or one beyond that explains it. A slot that the spec wants
- * has a name, and so a partition; which pod this one is cannot be told, so that it stands in the way of every partition
- * (scenario 86).
+ * Returns a slot that only the status of the set counts, without a pod there, or one beyond that explains it. A slot that
+ * the spec wants has a name, and so a partition; which pod this one is cannot be known, so that it stands in the way of every
+ * partition (scenario 86).
  */
 function uncountedPlace(
   set: StatefulSetView,
@@ -106,12 +106,12 @@ function uncountedPlace(
   return { slot, partition: undefined, isCounted: true, ...empty, obstacle };
 }
 
-/** A pod beyond the slots of its set: its controller is about to take it away. */
+/** Returns a pod beyond the slots of its set: its controller is about to take it away. */
 function surplusPlace(set: StatefulSetView, pod: PodView, { mode }: Context): Place {
   return { ...whereIs({ name: pod.name, set: set.name, isSeen: true }, mode), ...leaving(pod) };
 }
 
-/** A pod under the budget that nothing controls: when it goes, its place goes, too. */
+/** Returns a pod under the budget that nothing controls: when it goes, its place goes, too. */
 export function unmanagedPlace(pod: PodView, { mode, snapshot }: Context): Place {
   const where = whereIs({ name: pod.name, set: undefined, isSeen: true }, mode);
   if (pod.isTerminating || snapshot.leaving.has(pod.uid)) return { ...where, ...leaving(pod) };
@@ -169,7 +169,10 @@ function leaving(pod: PodView): State {
   return { ...undisturbed, pod, isLeaving: true, obstacle: obstacleAt(pod.name, 'terminating') };
 }
 
-/** A pod that is not ready for long enough; the delay across zones, which runs at the same time, may last longer. */
+/**
+ * Returns what it is of a pod that is not ready for long enough; the delay across zones, which runs at the same time, may
+ * last longer.
+ */
 function settling(
   { pod, availableFrom }: Extract<StatefulSetSlot, { kind: 'settling' }>,
   context: Context,

@@ -14,8 +14,8 @@ export interface DelayState {
 }
 
 /**
- * How `pod`, which is ready, stands to the `delay` across zones. It runs from when the pod became ready: from the Ready
- * condition's transition or the annotation, whichever is later. One that is malformed is passed over. A time to come
+ * Returns how `pod`, which is ready, stands to the `delay` across zones. It runs from when the pod became ready: from the
+ * Ready condition's transition or the annotation, whichever is later. One that is malformed is passed over. A time to come
  * counts as now, and the delay ends at the latest when this process has watched it pass (D-55); where it saw the pod become
  * ready, only its own clock counts. At its very end the delay is not over yet.
  */
@@ -28,7 +28,7 @@ export function delayOf(pod: PodView, delay: Millis, moment: Moment): DelayState
   return { until: end > moment.now ? end : undefined, problem };
 }
 
-/** When the delay is over that began `since` then, if the pod stays ready; undefined: nothing tells. */
+/** Returns when the delay is over that began `since` then, if the pod stays ready; undefined: nothing tells. */
 function endOf(
   pod: PodView,
   { delay, since }: { readonly delay: Millis; readonly since: Instant | undefined },

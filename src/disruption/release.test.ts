@@ -23,7 +23,7 @@ interface Case {
 const successor = { uid: 'newer-uid' };
 const notReady = { readySince: undefined, unready: unready() };
 
-/** What holds of a permission for a-0, whoever has it. */
+/** What holds of a permission for a-0, no matter who has it. */
 const always: Record<string, Case> = {
   'while a container of the pod is not ready [zpdb 92]': {
     becomes: zones({ a: { pods: { 0: { areContainersReady: false } } } }),

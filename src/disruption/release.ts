@@ -19,7 +19,7 @@ export interface Leader {
    * the view was proven after that.
    */
   readonly arePredecessorsOver: boolean;
-  /** Whether this process wants the pod away, or may have sent for that already. By uid. */
+  /** Reports whether this process wants the pod away, or may have sent for that already. By uid. */
   isIntended(uid: string): boolean;
 }
 
@@ -31,7 +31,7 @@ export interface ReleaseMoment extends LedgerMoment {
   readonly viewProvenAt?: Monotonic | undefined;
 }
 
-/** What is left of `reservation`; itself where nothing ended, undefined where it ended. */
+/** Returns what is left of `reservation`; itself where nothing ended, undefined where it ended. */
 export function remainderOf(
   reservation: Reservation,
   standing: Standing,
@@ -54,20 +54,20 @@ export function remainderOf(
   return claims.length === 0 ? undefined : { ...reservation, claims };
 }
 
-/** Whether the set of the slot is under the budget now: one that left it may come back, with the pod on its way. */
+/** Reports whether the set of the slot is under the budget now: one that left it may come back, with the pod on its way. */
 function isSetInView({ slot }: Reservation, { sets }: Standing): boolean {
   if (slot.set === undefined) return true;
   return [...(sets?.values() ?? [])].some(({ name }) => name === slot.set);
 }
 
-/** Whether a claim on a pod that nobody sees any more has happened by now, or never will. */
+/** Reports whether a claim on a pod that nobody sees any more has happened by now, or never will. */
 function isForgotten({ reservation, claim }: ClaimOf, moment: ReleaseMoment): boolean {
   const term = termOf(claim);
   if (term !== undefined && !isWithoutIntent(term, { reservation, claim }, moment)) return false;
   return passedAt({ reservation, claim }, evictionLife, moment) <= moment.now;
 }
 
-/** Whether another pod than the one given away is available in its slot: what was permitted has come to its end. */
+/** Reports whether another pod than the one given away is available in its slot: what was permitted has come to its end. */
 function isTakenOver({ pod, isAvailable }: Place, reservation: Reservation): boolean {
   return isAvailable && pod?.uid !== reservation.uid && !takesAnyPod(reservation);
 }
@@ -86,15 +86,16 @@ function isOver({ reservation, claim }: ClaimOf, place: Place, moment: ReleaseMo
   return place.isAvailable && passedAt({ reservation, claim }, evictionLife, moment) <= moment.now;
 }
 
-/** The same where another pod is in the slot by now, or none. */
+/** Reports the same where another pod is in the slot by now, or none. */
 function isOverIn(place: Place, { reservation, claim }: ClaimOf, moment: ReleaseMoment): boolean {
   if (!place.isAvailable || !isShownSince(reservation, moment)) return false;
   return claim.by !== 'scale-down' || isWithoutIntent(claim.term, { reservation, claim }, moment);
 }
 
 /**
- * Whether an intent of `term` cannot lead to anything any more: it is of the past, or was dropped before it was sent. Of one that
- * was made under another Lease nobody here knows whether its process lives: it counts for as long as a permission of somebody else.
+ * Reports whether an intent of `term` cannot lead to anything any more: it is of the past, or was dropped before it was
+ * sent. Of one that was made under another Lease nobody here knows whether its process lives: it counts for as long as a
+ * permission of somebody else.
  */
 function isWithoutIntent(term: string, claimed: ClaimOf, moment: ReleaseMoment): boolean {
   const { leader, now } = moment;
@@ -104,14 +105,14 @@ function isWithoutIntent(term: string, claimed: ClaimOf, moment: ReleaseMoment):
   return passedAt(claimed, evictionLife, moment) <= now;
 }
 
-/** The Lease that a term is of, which stands first in it; empty where a process leads without one. */
+/** Returns the Lease that a term is of, which stands first in it; empty where a process leads without one. */
 function leaseOf(term: string): string {
   return term.slice(0, Math.max(0, term.indexOf('/')));
 }
 
 /**
- * When `reservation` of a pod that stays ends by time alone; undefined: it does not, as it is an intent of our own, or
- * as its pod is no longer there to show that nothing happened.
+ * Returns when `reservation` of a pod that stays ends by time alone; undefined: it does not, as it is an intent of our own,
+ * or as its pod is no longer there to show that nothing happened.
  */
 export function endsAt(
   reservation: Reservation,

@@ -25,14 +25,14 @@ export interface SlotRef {
 
 /** That a pod is given away. Its slot counts as disturbed, once, until the reservation ends by evidence (BUDG-4). */
 export interface Reservation {
-  /** Of the pod. */
+  /** The uid of the pod. */
   readonly uid: string;
   readonly slot: SlotRef;
-  /** Whoever may disturb it: at least one, and at most one by each asker. */
+  /** Those that may disturb it: at least one, and at most one by each asker. */
   readonly claims: readonly Claim[];
 }
 
-/** `reservation` with `claim`, in the place of one by the same asker. */
+/** Returns `reservation` with `claim`, in the place of one by the same asker. */
 export function withClaim(reservation: Reservation, claim: Claim): Reservation {
   const { claims } = reservation;
   const isThere = claims.some(({ by }) => by === claim.by);
@@ -42,12 +42,12 @@ export function withClaim(reservation: Reservation, claim: Claim): Reservation {
   return { ...reservation, claims: next };
 }
 
-/** Whether it is for whichever pod is in the slot: a scale-down names none, and takes the successor as well. */
+/** Reports whether it is for whichever pod is in the slot: a scale-down names none, and takes the successor as well. */
 export function takesAnyPod({ claims }: Reservation): boolean {
   return claims.some(({ by }) => by === 'scale-down');
 }
 
-/** The term of an intent of our own; undefined for other people's. */
+/** Returns the term of an intent of our own; undefined for other people's. */
 export function termOf(asking: Asking): string | undefined {
   switch (asking.by) {
     case 'eviction':

@@ -16,7 +16,7 @@ import type { DisruptionSnapshot, GovernedSet } from './snapshot.ts';
 /** Of the slots of one zone that count together, all of them or those of one partition, the disturbed ones by the name of the pod. */
 export type Cell = ReadonlyMap<string, Obstacle>;
 
-/** The cells of a zone by partition; under undefined what belongs to no partition that can be told, or to all. */
+/** The cells of a zone by partition; under undefined what belongs to no partition that is known, or to all. */
 export type ZoneCells = ReadonlyMap<string | undefined, Cell>;
 
 /** How the slots under a budget stand, whatever is reserved. */
@@ -28,7 +28,7 @@ export interface Standing {
   readonly unreadable: readonly string[];
   /** Every slot, and every pod, under the budget by the name of the pod. */
   readonly places: ReadonlyMap<string, Place>;
-  /** In the order in which zones are named; under undefined what is disturbed in a zone that nobody knows. */
+  /** Kept in the order in which zones are named; under undefined what is disturbed in a zone that nobody knows. */
   readonly zones: ReadonlyMap<string | undefined, ZoneCells>;
   /** What of the pods could not be read, and was passed over. */
   readonly problems: readonly Problem[];
@@ -36,12 +36,15 @@ export interface Standing {
   readonly changesAt: Instant | undefined;
 }
 
-/** The slot of the pod `name`; of one that is not seen nothing but the name is known. */
+/** Returns the slot of the pod `name`; of one that is not seen nothing but the name is known. */
 export function slotIn({ places }: Standing, name: string): SlotRef {
   return places.get(name)?.slot ?? { pod: name, set: undefined, zone: undefined };
 }
 
-/** How `snapshot` stands under `budget` at `now`. It may be kept while the snapshot stays, until {@link Standing.changesAt}. */
+/**
+ * Returns how `snapshot` stands under `budget` at `now`. It may be kept while the snapshot stays, until
+ * {@link Standing.changesAt}.
+ */
 export function standingOf(budget: Budget, snapshot: DisruptionSnapshot, now: Instant): Standing {
   const { sets } = snapshot;
   const context = { mode: budget.mode, snapshot, now };

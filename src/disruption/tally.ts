@@ -53,12 +53,12 @@ export class Tally {
     cell.disturbed = undefined;
   }
 
-  /** All zones in the order in which they are named. */
+  /** Returns all zones in the order in which they are named. */
   zones(): readonly Name[] {
     return [...new Set([...this.standing.zones.keys(), ...this.#reserved.keys()])];
   }
 
-  /** What is disturbed in `zone`, all of it or of `partition`, by the name of the pod. */
+  /** Returns what is disturbed in `zone`, all of it or of `partition`, by the name of the pod. */
   disturbed(zone: Name, partition: Name): ReadonlyMap<string, Obstacle> {
     const before = this.#before(zone, partition);
     const reserved = this.#reserved.get(zone)?.get(partition);
@@ -74,7 +74,7 @@ export class Tally {
     return disturbed;
   }
 
-  /** What is disturbed there whatever is reserved. */
+  /** Returns what is disturbed there whatever is reserved. */
   #before(zone: Name, partition: Name): ReadonlyMap<string, Obstacle> {
     const disturbed = this.standing.zones.get(zone)?.get(partition) ?? none;
     if (zone !== undefined || this.#remembered.size === 0) return disturbed;
@@ -99,7 +99,7 @@ export class Tally {
   }
 }
 
-/** The later of two times; undefined where one of them is. */
+/** Returns the later of two times; undefined where one of them is. */
 function later(one: Instant | undefined, other: Instant | undefined): Instant | undefined {
   if (one === undefined || other === undefined) return undefined;
   return one > other ? one : other;

@@ -1,4 +1,4 @@
-/** The owner as which the requests of `client` are counted. */
+/** Returns the owner as which the requests of `client` are counted. */
 export function requestsOf(client: string): string {
   return `request of ${client}`;
 }
@@ -14,7 +14,7 @@ export class Activity {
   #moves = 0;
   readonly #owners = new Map<string, number>();
 
-  /** Things under way now. */
+  /** Returns things under way now. */
   get underWay(): number {
     return this.#underWay;
   }
@@ -24,14 +24,14 @@ export class Activity {
     return this.#moves;
   }
 
-  /** Something owned by `owner` starts; pair with {@link end}. */
+  /** Notes that something owned by `owner` starts; pair with {@link end}. */
   begin(owner: string): void {
     this.#underWay += 1;
     this.#moves += 1;
     this.#owners.set(owner, (this.#owners.get(owner) ?? 0) + 1);
   }
 
-  /** `count` things of `owner` are over. @throws {Error} when more ended than began, which is a bug of the caller */
+  /** Ends `count` things of `owner`. @throws {Error} when more ended than began, which is a bug of the caller */
   end(owner: string, count = 1): void {
     const left = (this.#owners.get(owner) ?? 0) - count;
     if (left < 0) {
@@ -55,7 +55,7 @@ export class Activity {
     }
   }
 
-  /** What is under way, such as `2 x request of client-1`, for the report of a leaked await. */
+  /** Returns what is under way, such as `2 x request of client-1`, for the report of a leaked await. */
   describe(): string {
     return [...this.#owners].map(([owner, count]) => `${count} x ${owner}`).join(', ');
   }

@@ -61,12 +61,12 @@ export class Authorizer {
     this.#rules = rules;
   }
 
-  /** Every distinct (user, verb, group, resource, subresource, namespace) seen; `name` is that of the first request. */
+  /** Returns every distinct (user, verb, group, resource, subresource, namespace) seen; `name` is that of the first request. */
   get used(): readonly AccessAttributes[] {
     return [...this.#used.values()];
   }
 
-  /** Whether the rules grant `access`. */
+  /** Reports whether the rules grant `access`. */
   isAllowed(access: AccessAttributes): boolean {
     // Everybody may ask what he may do, as under the role system:basic-user.
     if (access.group === 'authorization.k8s.io' && access.verb === 'create') return true;

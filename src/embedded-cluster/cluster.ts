@@ -14,8 +14,8 @@ export interface ClusterTransport extends Transport {
   /** Identifies this client in the event log. */
   readonly client: string;
   /**
-   * From now on nothing that this client sends arrives, and no answer or event reaches it; nothing throws, promises stay
-   * pending. What it had sent is void.
+   * Revokes the client: from now on nothing that it sends arrives, and no answer or event reaches it; nothing throws,
+   * promises stay pending. What it had sent is void.
    *
    * @param late what it had sent arrives all the same, each request so long after now as this says (D-57)
    */
@@ -28,9 +28,9 @@ export interface Listener {
   readonly url: string;
   /** The certificate to trust, as PEM; undefined for plain HTTP. */
   readonly ca: string | undefined;
-  /** A new bearer token of `user`. @default the administrator */
+  /** Returns a new bearer token of `user`. @default the administrator */
   token(user?: User): string;
-  /** A kubeconfig (YAML) with one context and the token of `user`. @default the administrator */
+  /** Returns a kubeconfig (YAML) with one context and the token of `user`. @default the administrator */
   kubeconfig(user?: User): string;
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export interface ClusterOptions {
 export interface Cluster {
   readonly clock: Clock;
   readonly eventLog: EventLog;
-  /** A new in-process client connection. @param user a user name, or a user with groups. @default `system:admin` */
+  /** Returns a new in-process client connection. @param user a user name, or a user with groups. @default `system:admin` */
   transport(user?: User | string): ClusterTransport;
   /** Serves HTTP on 127.0.0.1. @throws with a virtual clock (CK-5) */
   listen(options?: { readonly port?: number; readonly isTls?: boolean }): Promise<Listener>;

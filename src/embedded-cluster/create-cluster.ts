@@ -124,7 +124,7 @@ export class EmbeddedCluster implements Cluster {
   }
 }
 
-/** A cluster that serves the built-in resources (EM-1); nothing of it is shared with another. */
+/** Returns a cluster that serves the built-in resources (EM-1); nothing of it is shared with another. */
 export async function createCluster(options: ClusterOptions): Promise<EmbeddedCluster> {
   const patches = { checkPatchType, applyPatch };
   const rules = { resourceTable, parseLabelSelector, parseFieldSelector, ...patches };

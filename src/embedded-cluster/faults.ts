@@ -110,7 +110,7 @@ function globMatches(pattern: string, text: string): boolean {
 
 const EXACT_MEMBERS = ['client', 'group', 'resource', 'subresource', 'namespace'] as const;
 
-/** Whether `match` is about `target`. */
+/** Reports whether `match` is about `target`. */
 function faultMatches(match: FaultMatch, target: FaultTarget): boolean {
   if (match.user !== undefined && match.user !== target.user.name) return false;
   if (match.verb !== undefined && ![match.verb].flat().includes(target.verb)) return false;
@@ -125,7 +125,7 @@ function faultMatches(match: FaultMatch, target: FaultTarget): boolean {
 export class Faults {
   /** Every stroke, in order. */
   readonly hits: FaultHit[] = [];
-  /** Told of each stroke. */
+  /** Called with each stroke. */
   readonly onHit = new Set<(hit: FaultHit) => void>();
   readonly live = new LiveWatches();
   readonly #random: SeededRandom;
@@ -177,19 +177,19 @@ export class Faults {
     this.#compact(revision);
   }
 
-  /** Open watches; each can be paused, resumed, ended, broken, expired and so on. */
+  /** Returns the open watches; each can be paused, resumed, ended, broken, expired and so on. */
   watches(
     match: { readonly client?: string; readonly user?: string; readonly resource?: string } = {},
   ): readonly WatchSession[] {
     return this.live.find(match);
   }
 
-  /** Where the reads of `client` are held; undefined for the present. */
+  /** Returns where the reads of `client` are held; undefined for the present. */
   viewOf(client: string): number | undefined {
     return this.#views.get(client);
   }
 
-  /** The action that strikes `target`, if any; counts and logs it. */
+  /** Returns the action that strikes `target`, if any; counts and logs it. */
   strike(target: FaultTarget): FaultAction | undefined {
     for (const armed of this.#rules) {
       if (!faultMatches(armed.rule.match, target) || !this.#isDue(armed)) continue;

@@ -7,7 +7,7 @@ const AUTHENTICATED = 'system:authenticated';
 const ACCOUNT_PREFIX = 'system:serviceaccount:';
 
 /**
- * The user as whom `user` asks to act, as `kubectl --as` and `--as-group` do; `user` where nothing is asked.
+ * Returns the user as whom `user` asks to act, as `kubectl --as` and `--as-group` do; `user` where nothing is asked.
  *
  * Everybody may: nobody is held to Roles here.
  *
@@ -28,7 +28,7 @@ export function impersonated(
   return { name, groups: own.includes(AUTHENTICATED) ? own : [...own, AUTHENTICATED] };
 }
 
-/** The groups of a ServiceAccount follow from its name. */
+/** Returns the groups of a ServiceAccount, which follow from its name. */
 function groupsOf(name: string): readonly string[] {
   if (!name.startsWith(ACCOUNT_PREFIX)) return [];
   const [namespace = ''] = name.slice(ACCOUNT_PREFIX.length).split(':');

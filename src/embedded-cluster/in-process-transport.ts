@@ -41,7 +41,7 @@ export class InProcessTransport implements ClusterTransport {
   readonly #pipes = new Set<WatchPipe>();
   readonly #closing = new AbortController();
   #isRevoked = false;
-  /** Of a client that is gone: when a request that it had sent arrives; undefined: never. */
+  /** When a request arrives that a client had sent which is gone; undefined: never. */
   #arrival: (() => Monotonic) | undefined;
 
   constructor(options: InProcessTransportOptions) {
@@ -109,7 +109,7 @@ export class InProcessTransport implements ClusterTransport {
     return never();
   }
 
-  /** The server's work is counted to its end even when the client has given up on it. */
+  /** Answers a request; the server's work is counted to its end even when the client has given up on it. */
   async #answer(request: TransportRequest): Promise<ApiAnswer> {
     const { server, user, client } = this.#options;
     try {
@@ -130,7 +130,7 @@ export class InProcessTransport implements ClusterTransport {
     }
   }
 
-  /** How much longer one request takes, told the same whenever it is asked for. */
+  /** Returns how much longer one request takes, the same whenever it is asked for. */
   #latenessOfOne(): () => Millis | undefined {
     const { clock } = this.#options.server.context;
     let arrival: Monotonic | undefined;
@@ -199,7 +199,7 @@ export class InProcessTransport implements ClusterTransport {
   }
 }
 
-/** Nobody will read this answer: a watch would stay open for ever. */
+/** Discards an answer that nobody will read: a watch would stay open for ever. */
 function discard(answer: ApiAnswer): void {
   if (answer.kind === 'watch') answer.session.close();
 }

@@ -9,41 +9,41 @@ import { setMember } from './own-member.ts';
 
 const NOTHING: JsonObject = Object.freeze({});
 
-/** The member `name` of `object` where it is an object, else an empty one. */
+/** Returns the member `name` of `object` where it is an object, else an empty one. */
 export function objectField(object: JsonObject, name: string): JsonObject {
   const value = object[name];
   return isJsonObject(value) ? value : NOTHING;
 }
 
-/** The member `name` of `object` where it is a string, else the empty string. */
+/** Returns the member `name` of `object` where it is a string, else the empty string. */
 export function textField(object: JsonObject, name: string): string {
   const value = object[name];
   return typeof value === 'string' ? value : '';
 }
 
-/** The member `name` of `object` where it is a number, else undefined. */
+/** Returns the member `name` of `object` where it is a number, else undefined. */
 export function numberField(object: JsonObject, name: string): number | undefined {
   const value = object[name];
   return typeof value === 'number' ? value : undefined;
 }
 
-/** The member `name` of `object` where it is an array, else an empty one. */
+/** Returns the member `name` of `object` where it is an array, else an empty one. */
 export function arrayField(object: JsonObject, name: string): JsonArray {
   const value = object[name];
   return isJsonArray(value) ? value : [];
 }
 
-/** `object.metadata`, empty where there is none. */
+/** Returns `object.metadata`, empty where there is none. */
 export function metadataOf(object: JsonObject): JsonObject {
   return objectField(object, 'metadata');
 }
 
-/** The strings among the elements of the array member `name`. */
+/** Returns the strings among the elements of the array member `name`. */
 export function textsField(object: JsonObject, name: string): readonly string[] {
   return arrayField(object, name).filter((value) => typeof value === 'string');
 }
 
-/** The string members of the object member `name`, such as labels. */
+/** Returns the string members of the object member `name`, such as labels. */
 export function textMapField(object: JsonObject, name: string): Readonly<Record<string, string>> {
   const map: Record<string, string> = {};
   for (const [key, value] of Object.entries(objectField(object, name))) {
@@ -52,7 +52,7 @@ export function textMapField(object: JsonObject, name: string): Readonly<Record<
   return map;
 }
 
-/** `object` without the members `names`; `object` itself when it has none of them. */
+/** Returns `object` without the members `names`; `object` itself when it has none of them. */
 export function without(object: JsonObject, ...names: readonly string[]): JsonObject {
   if (!names.some((name) => Object.hasOwn(object, name))) return object;
   const rest: Record<string, JsonValue> = {};
@@ -91,7 +91,7 @@ function isSameObject(a: JsonObject, b: JsonObject): boolean {
   return members === 0;
 }
 
-/** Deep equality; the order of members does not matter and an undefined member counts as absent. */
+/** Reports deep equality; the order of members does not matter and an undefined member counts as absent. */
 export function isSameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true;
   if (isJsonArray(a) && isJsonArray(b)) return isSameArray(a, b);

@@ -106,7 +106,7 @@ export class HttpListener implements Listener {
     ].join('\n');
   }
 
-  /** A new bearer token of `user`. */
+  /** Returns a new bearer token of `user`. */
   token(user: User = ADMINISTRATOR): string {
     const token = randomBytes(30).toString('base64url');
     this.#users.set(`Bearer ${token}`, user);

@@ -9,7 +9,7 @@ export class LiveWatches {
     if (session.state === 'open') this.#open.add(session);
   }
 
-  /** Open watches of a client, a user, a resource (`plural` or `plural.group`). */
+  /** Returns the open watches of a client, a user, a resource (`plural` or `plural.group`). */
   find(match: {
     readonly client?: string;
     readonly user?: string;

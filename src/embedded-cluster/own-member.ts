@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '#base/json.ts';
 
-/** The own member of `object`; never one of its prototype. */
+/** Returns the own member of `object`; never one of its prototype. */
 export function ownMember(object: JsonObject, member: string): JsonValue | undefined {
   return Object.hasOwn(object, member) ? object[member] : undefined;
 }

@@ -29,13 +29,13 @@ export class RecordingEventLog implements EventLog {
     this.#isRecording = false;
   }
 
-  /** A number for the next call; unique in this cluster. */
+  /** Returns a number for the next call; unique in this cluster. */
   nextCallId(): number {
     this.#callId += 1;
     return this.#callId;
   }
 
-  /** What a listener throws reaches the writer of the change: a broken invariant fails the run at once (FI-6). */
+  /** Takes a commit. What it throws reaches the writer of the change: a broken invariant fails the run at once (FI-6). */
   committed(commit: Commit): void {
     if (this.#isRecording) this.commits.push(commit);
     for (const listener of this.#listeners) listener(commit);

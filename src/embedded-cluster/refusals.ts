@@ -1,6 +1,6 @@
 /** What a real cluster does and this one does not, with what a person can do instead. */
 
-/** One thing that is refused, whoever asks for it. */
+/** One thing that is refused, no matter who asks for it. */
 export interface Refusal {
   /** What needs it, behind `kubectl`. */
   readonly commands: readonly string[];
@@ -89,7 +89,7 @@ export const refusals: readonly Refusal[] = [
   serverSideApply,
 ];
 
-/** The sentence of `refusal`. */
+/** Returns the sentence of `refusal`. */
 export function refusalText({ why, instead }: Refusal): string {
   return `embedded cluster: ${why}; ${instead}`;
 }

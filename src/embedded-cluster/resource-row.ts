@@ -18,11 +18,11 @@ export type Verb =
 export interface SubresourceRow {
   readonly name: 'status' | 'scale' | 'binding' | 'eviction' | 'finalize';
   readonly kind: string;
-  /** Of the kind that is exchanged, where it differs from the parent's. */
+  /** The group of the kind that is exchanged, where it differs from the parent's. */
   readonly group?: string;
   readonly version?: string;
   readonly verbs: readonly Verb[];
-  /** Of its Table, where what is exchanged is no object of the parent's kind. */
+  /** The columns of its Table, where what is exchanged is no object of the parent's kind. */
   readonly columns?: readonly Column[];
 }
 
@@ -48,13 +48,13 @@ export interface Column {
 export interface ScalePaths {
   readonly specReplicas: string;
   readonly statusReplicas: string;
-  /** Of the selector in its text form. */
+  /** The path of the selector in its text form. */
   readonly selector?: string;
 }
 
 /** The resource that a row shows under another name and shape; pure. */
 export interface ResourceView {
-  /** Of the row whose objects are shown. */
+  /** The `apiVersion` of the row whose objects are shown. */
   readonly apiVersion: string;
   readonly plural: string;
   /** An object or a merge patch as stored; `unknown` are members that the shown version does not have. */
@@ -107,18 +107,18 @@ export interface ResourceRow {
     readonly object: JsonObject;
     readonly unknown: readonly string[];
   };
-  /** Defaults (OB-16) and the status of a new object (OB-2); everything but generic metadata. */
+  /** Adds defaults (OB-16) and the status of a new object (OB-2); everything but generic metadata. */
   prepareForCreate(object: JsonObject): JsonObject;
-  /** Defaults, and what an update of the main resource may not change silently (status is the server's). */
+  /** Adds defaults, and what an update of the main resource may not change silently (status is the server's). */
   prepareForUpdate(object: JsonObject, old: JsonObject): JsonObject;
   /**
    * What changes in an object whose deletion begins at `at`, beyond its generic metadata. Such an object waits for what
    * depends on it, without a grace period.
    */
   readonly beginDeletion?: (object: JsonObject, at: string) => JsonObject;
-  /** Why `object` may not be stored; empty when it may. `old` is absent on create (OB-17). */
+  /** Returns why `object` may not be stored; empty when it may. `old` is absent on create (OB-17). */
   validate(object: JsonObject, old?: JsonObject): readonly Cause[];
-  /** Fields that are stored but have no effect here, which a warning tells. */
+  /** Returns the fields that are stored but have no effect here, which a warning says. */
   ineffectiveFields(object: JsonObject): readonly string[];
   /** Field selector labels beyond metadata.name and metadata.namespace (OB-14). */
   readonly fieldLabels: Readonly<Record<string, (object: JsonObject) => string>>;

@@ -44,12 +44,12 @@ export class SeededRandom {
     this.#state = hashOf('start', this.#seed);
   }
 
-  /** The stream of the purpose `name`: the same for the same seed and name, however much was drawn elsewhere. */
+  /** Returns the stream of the purpose `name`: the same for the same seed and name, however much was drawn elsewhere. */
   derive(name: string): SeededRandom {
     return new SeededRandom(hashOf(name, this.#seed));
   }
 
-  /** An integer in [0, 2^32). */
+  /** Returns an integer in [0, 2^32). */
   uint32(): number {
     this.#state = (this.#state + 0x9e3779b9) >>> 0;
     let mixed = this.#state;
@@ -58,17 +58,17 @@ export class SeededRandom {
     return (mixed ^ (mixed >>> 15)) >>> 0;
   }
 
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   fraction(): number {
     return this.uint32() / UINT32_RANGE;
   }
 
-  /** An integer in [0, bound); `bound` is an integer >= 1. */
+  /** Returns an integer in [0, bound); `bound` is an integer >= 1. */
   below(bound: number): number {
     return Math.floor(this.fraction() * bound);
   }
 
-  /** A version 4 UUID. */
+  /** Returns a version 4 UUID. */
   uuid(): string {
     const first = this.uint32();
     const second = (this.uint32() & 0xffff0fff) | 0x00004000;
@@ -76,7 +76,7 @@ export class SeededRandom {
     return uuidOf([first, second, third, this.uint32()]);
   }
 
-  /** `length` characters of `alphabet`. */
+  /** Returns `length` characters of `alphabet`. */
   text(length: number, alphabet: string): string {
     let text = '';
     for (let i = 0; i < length; i += 1) text += alphabet.charAt(this.below(alphabet.length));

@@ -20,7 +20,7 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as con
 const day = 24 * 60;
 
 /**
- * A new P-256 key and a certificate for 127.0.0.1, localhost and `names`, valid from a day before `now` for 30 days.
+ * Returns a new P-256 key and a certificate for 127.0.0.1, localhost and `names`, valid from a day before `now` for 30 days.
  * It is its own CA: its only use is to be trusted by the kubeconfig, or the webhook, that carries it.
  */
 export async function selfSigned(

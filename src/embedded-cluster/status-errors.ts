@@ -6,7 +6,7 @@ export interface RowIdentity {
   readonly type: ResourceType;
 }
 
-/** The resource as messages name it: `statefulsets.apps`, `pods` (the `gr` of ER-1). */
+/** Returns the resource as messages name it: `statefulsets.apps`, `pods` (the `gr` of ER-1). */
 export function groupResource(row: RowIdentity): string {
   const { plural, group } = row.type;
   return group === '' ? plural : `${plural}.${group}`;
@@ -29,7 +29,7 @@ function detailsOf(
   };
 }
 
-/** 404: no such object (ER-1). */
+/** Returns 404: no such object (ER-1). */
 export function notFound(row: RowIdentity, name: string): StatusError {
   return new StatusError(
     { code: 404, reason: 'NotFound', details: detailsOf(row, name) },
@@ -37,7 +37,7 @@ export function notFound(row: RowIdentity, name: string): StatusError {
   );
 }
 
-/** 404: a create in a namespace that does not exist (ER-1). */
+/** Returns 404: a create in a namespace that does not exist (ER-1). */
 export function namespaceNotFound(namespace: string): StatusError {
   return new StatusError(
     { code: 404, reason: 'NotFound', details: { name: namespace, kind: 'namespaces' } },
@@ -45,7 +45,7 @@ export function namespaceNotFound(namespace: string): StatusError {
   );
 }
 
-/** 404: no resource is served at this path. */
+/** Returns 404: no resource is served at this path. */
 export function pathNotFound(): StatusError {
   return new StatusError(
     { code: 404, reason: 'NotFound', details: {} },
@@ -53,7 +53,7 @@ export function pathNotFound(): StatusError {
   );
 }
 
-/** 409: a create over an existing object; `isTerminating` is true where that one is being deleted (ER-1). */
+/** Returns 409: a create over an existing object; `isTerminating` is true where that one is being deleted (ER-1). */
 export function alreadyExists(
   row: RowIdentity,
   name: string,
@@ -66,7 +66,7 @@ export function alreadyExists(
   );
 }
 
-/** 409: every name tried for a `generateName` was taken (OB-1). */
+/** Returns 409: every name tried for a `generateName` was taken (OB-1). */
 export function generatedNameTaken(row: RowIdentity, name: string): StatusError {
   return new StatusError(
     {
@@ -78,7 +78,7 @@ export function generatedNameTaken(row: RowIdentity, name: string): StatusError 
   );
 }
 
-/** 409 with a reason of the caller's, such as `pod web-0 is already assigned to node "a"` (ER-1). */
+/** Returns 409 with a reason of the caller's, such as `pod web-0 is already assigned to node "a"` (ER-1). */
 export function conflict(row: RowIdentity, name: string, why: string): StatusError {
   return new StatusError(
     { code: 409, reason: 'Conflict', details: detailsOf(row, name) },
@@ -86,7 +86,7 @@ export function conflict(row: RowIdentity, name: string, why: string): StatusErr
   );
 }
 
-/** 409: a write that carries an old resourceVersion (ER-1, OB-3). */
+/** Returns 409: a write that carries an old resourceVersion (ER-1, OB-3). */
 export function staleResourceVersion(row: RowIdentity, name: string): StatusError {
   return conflict(
     row,
@@ -95,7 +95,7 @@ export function staleResourceVersion(row: RowIdentity, name: string): StatusErro
   );
 }
 
-/** 409: a scale whose `metadata.uid` is not that of the scaled object (OB-3). */
+/** Returns 409: a scale whose `metadata.uid` is not that of the scaled object (OB-3). */
 export function changedUid(
   row: RowIdentity,
   name: string,
@@ -108,7 +108,7 @@ export function changedUid(
   );
 }
 
-/** 409: a precondition of a delete does not hold; the message has the kind in place of the plural (ER-1, OB-8). */
+/** Returns 409: a precondition of a delete does not hold; the message has the kind in place of the plural (ER-1, OB-8). */
 export function preconditionFailed(
   row: RowIdentity,
   name: string,
@@ -130,7 +130,7 @@ export function preconditionFailed(
   );
 }
 
-/** 422: validation failed; one clause for each cause (ER-1, OB-17). `causes` has at least one entry. */
+/** Returns 422: validation failed; one clause for each cause (ER-1, OB-17). `causes` has at least one entry. */
 export function invalid(row: RowIdentity, name: string, causes: readonly Cause[]): StatusError {
   const { group, kind } = row.type;
   const clauses = causes.map(({ field, message }) => `${field}: ${message}`);
@@ -151,7 +151,7 @@ export function invalid(row: RowIdentity, name: string, causes: readonly Cause[]
   );
 }
 
-/** 422: PUT without resourceVersion where the kind needs one (OB-3). */
+/** Returns 422: PUT without resourceVersion where the kind needs one (OB-3). */
 export function resourceVersionRequired(row: RowIdentity, name: string): StatusError {
   return invalid(row, name, [
     {
@@ -162,18 +162,18 @@ export function resourceVersionRequired(row: RowIdentity, name: string): StatusE
   ]);
 }
 
-/** 400: a request that makes no sense, such as bad JSON or a wrong namespace (ER-1). */
+/** Returns 400: a request that makes no sense, such as bad JSON or a wrong namespace (ER-1). */
 export function badRequest(message: string): StatusError {
   return new StatusError({ code: 400, reason: 'BadRequest' }, message);
 }
 
-/** 400: the body has a member of the wrong JSON type. */
+/** Returns 400: the body has a member of the wrong JSON type. */
 export function undecodable(row: RowIdentity, why: string): StatusError {
   const { kind, version } = row.type;
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
 }
 
-/** 400: unknown or duplicate fields under `fieldValidation=Strict` (ER-1, OB-13). */
+/** Returns 400: unknown or duplicate fields under `fieldValidation=Strict` (ER-1, OB-13). */
 export function strictDecodingError(
   row: RowIdentity,
   fields: { readonly unknown: readonly string[]; readonly duplicate?: readonly string[] },
@@ -185,7 +185,7 @@ export function strictDecodingError(
   return undecodable(row, `strict decoding error: ${faults.join(', ')}`);
 }
 
-/** 422: a JSON patch whose `test` failed or whose path is missing; the text is generic as upstream (ER-1, PA-3). */
+/** Returns 422: a JSON patch whose `test` failed or whose path is missing; the text is generic as upstream (ER-1, PA-3). */
 export function patchRejected(why: string): StatusError {
   return new StatusError(
     {
@@ -197,7 +197,7 @@ export function patchRejected(why: string): StatusError {
   );
 }
 
-/** 415: the body or patch has a type that is not read here (ER-1). */
+/** Returns 415: the body or patch has a type that is not read here (ER-1). */
 export function unsupportedMediaType(
   accepted: readonly string[],
   why = 'the body of the request was in an unknown format',
@@ -208,7 +208,7 @@ export function unsupportedMediaType(
   );
 }
 
-/** 406: no media type that the client accepts is written here. */
+/** Returns 406: no media type that the client accepts is written here. */
 export function notAcceptable(accepted: readonly string[]): StatusError {
   return new StatusError(
     { code: 406, reason: 'NotAcceptable' },
@@ -216,12 +216,12 @@ export function notAcceptable(accepted: readonly string[]): StatusError {
   );
 }
 
-/** 413: a body or patch beyond its bound (PA-1). */
+/** Returns 413: a body or patch beyond its bound (PA-1). */
 export function requestTooLarge(message: string): StatusError {
   return new StatusError({ code: 413, reason: 'RequestEntityTooLarge' }, message);
 }
 
-/** 405: the resource is served, the verb is not. */
+/** Returns 405: the resource is served, the verb is not. */
 export function methodNotAllowed(): StatusError {
   return new StatusError(
     { code: 405, reason: 'MethodNotAllowed', details: {} },
@@ -229,7 +229,7 @@ export function methodNotAllowed(): StatusError {
   );
 }
 
-/** 403 with a reason of the caller's (ER-1). */
+/** Returns 403 with a reason of the caller's (ER-1). */
 export function forbidden(row: RowIdentity, name: string, why: string): StatusError {
   return new StatusError(
     { code: 403, reason: 'Forbidden', details: detailsOf(row, name) },
@@ -237,7 +237,7 @@ export function forbidden(row: RowIdentity, name: string, why: string): StatusEr
   );
 }
 
-/** 403: a create in a namespace that is being deleted (ER-1). */
+/** Returns 403: a create in a namespace that is being deleted (ER-1). */
 export function namespaceTerminating(
   row: RowIdentity,
   name: string,
@@ -256,7 +256,7 @@ export function namespaceTerminating(
   );
 }
 
-/** 410 of a watch that asks for what the log no longer holds; revisions as integers (ER-1). */
+/** Returns 410 of a watch that asks for what the log no longer holds; revisions as integers (ER-1). */
 export function tooOldResourceVersion(requested: number, oldest: number): StatusError {
   return new StatusError(
     { code: 410, reason: 'Expired' },
@@ -264,7 +264,7 @@ export function tooOldResourceVersion(requested: number, oldest: number): Status
   );
 }
 
-/** 410 of a list at an exact resourceVersion that was compacted (ER-1). */
+/** Returns 410 of a list at an exact resourceVersion that was compacted (ER-1). */
 export function expiredList(): StatusError {
   return new StatusError(
     { code: 410, reason: 'Expired' },
@@ -272,7 +272,7 @@ export function expiredList(): StatusError {
   );
 }
 
-/** 504 after the wait for a revision of the future; revisions as integers (ER-1). */
+/** Returns 504 after the wait for a revision of the future; revisions as integers (ER-1). */
 export function tooLargeResourceVersion(requested: number, current: number): StatusError {
   const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }];
   return new StatusError(
@@ -281,7 +281,7 @@ export function tooLargeResourceVersion(requested: number, current: number): Sta
   );
 }
 
-/** 500: such as a webhook that does not answer (ER-1). */
+/** Returns 500: such as a webhook that does not answer (ER-1). */
 export function internalError(why: string): StatusError {
   return new StatusError(
     { code: 500, reason: 'InternalError', details: { causes: [{ message: why }] } },
@@ -289,7 +289,7 @@ export function internalError(why: string): StatusError {
   );
 }
 
-/** 500 with an empty reason: `resourceVersion` in an object to be created (OB-1). */
+/** Returns 500 with an empty reason: `resourceVersion` in an object to be created (OB-1). */
 export function resourceVersionOnCreate(): StatusError {
   return new StatusError(
     { code: 500, reason: '' },

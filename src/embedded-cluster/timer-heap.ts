@@ -17,7 +17,7 @@ function isBefore(a: PendingTimer, b: PendingTimer): boolean {
 export class TimerHeap {
   readonly #heap: PendingTimer[] = [];
 
-  /** The timer to fire next, or undefined when there is none. */
+  /** Returns the timer to fire next, or undefined when there is none. */
   peek(): PendingTimer | undefined {
     while (this.#heap[0]?.isCancelled === true) this.#removeTop();
     return this.#heap[0];

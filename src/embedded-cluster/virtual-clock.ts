@@ -91,7 +91,7 @@ export class VirtualClock implements Clock {
     await Promise.resolve();
   }
 
-  /** Timers pending that are not in the background: zero means idle once quiescent (CK-4). */
+  /** Returns how many timers pend that are not in the background: zero means idle once quiescent (CK-4). */
   get pendingForeground(): number {
     return this.#foreground;
   }

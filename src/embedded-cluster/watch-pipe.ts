@@ -63,12 +63,12 @@ export class WatchPipe implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8
     return Promise.resolve(DONE);
   }
 
-  /** The connection breaks. */
+  /** Breaks the connection. */
   break(message: string): void {
     this.fail(new TransportError(message, 'connection'));
   }
 
-  /** The reader gets `error`, now or when it asks next; what was under way to it is lost. */
+  /** Gives the reader `error`, now or when it asks next; what was under way to it is lost. */
   fail(error: TransportError): void {
     if (this.#isOver) return;
     this.#error = error;
@@ -77,7 +77,7 @@ export class WatchPipe implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8
     if (!this.#isOver) this.#finishServing();
   }
 
-  /** The reader hears nothing any more, for ever (D-43). */
+  /** Silences it: the reader hears nothing any more, for ever (D-43). */
   silence(): void {
     this.#isSilent = true;
     this.#waiting = undefined;
@@ -166,7 +166,7 @@ export class WatchPipe implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8
     context.eventLog.delivered({ at: context.clock.now(), client, resource, revision });
   }
 
-  /** The reader has everything there is. */
+  /** Ends the serving, as the reader has everything there is. */
   #finishServing(): void {
     if (!this.#isOwed) return;
     this.#isOwed = false;

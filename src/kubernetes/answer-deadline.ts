@@ -2,7 +2,7 @@ import { type Millis, millis } from '#base/units.ts';
 import type { Transport, TransportRequest } from './transport.ts';
 
 /**
- * `transport` that ends a request `answerWithin` after it came here. It stands behind the rate limiter, so that the
+ * Returns `transport` that ends a request `answerWithin` after it came here. It stands behind the rate limiter, so that the
  * time counts from when that let the request go (D-53); an earlier `timeout` of the request holds all the same.
  */
 export function withAnswerDeadline(transport: Transport): Transport {
@@ -18,7 +18,7 @@ function bounded({ answerWithin, ...request }: TransportRequest): TransportReque
   return timeout === undefined ? request : { ...request, timeout };
 }
 
-/** The shorter of two spans that may be missing; undefined when both are. */
+/** Returns the shorter of two spans that may be missing; undefined when both are. */
 export function earlier(one: Millis | undefined, other: Millis | undefined): Millis | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return millis(Math.min(one, other));

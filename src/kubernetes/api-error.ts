@@ -70,7 +70,7 @@ export class MalformedAnswerError extends ApiError {
   override readonly retry = 'backoff';
 }
 
-/** The call as words, such as `delete Pod "demo/ingester-0"`. */
+/** Returns the call as words, such as `delete Pod "demo/ingester-0"`. */
 function describeCall(call: Call): string {
   const { verb, kind, namespace, name } = call;
   if (name !== undefined) {
@@ -89,7 +89,7 @@ function retryOf(status: number): Retry {
   return neverHelped.has(status) ? 'never' : 'backoff';
 }
 
-/** Whether `error` is an answer that the object, or its namespace or resource, does not exist. */
+/** Reports whether `error` is an answer that the object, or its namespace or resource, does not exist. */
 export function isNotFound(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 404;
 }
@@ -104,45 +104,45 @@ function isUnmetUid({ status, details }: Pick<Refusal, 'status' | 'details'>): b
   return causes.some((cause) => isJsonObject(cause) && cause['field'] === 'metadata.uid');
 }
 
-/** Whether `error` is the answer for a stale resourceVersion or an unmet precondition: the world has moved. */
+/** Reports whether `error` is the answer for a stale resourceVersion or an unmet precondition: the world has moved. */
 export function isConflict(error: unknown): error is ApiError {
   if (!(error instanceof ApiError)) return false;
   return (error.status === 409 && error.reason !== 'AlreadyExists') || isUnmetUid(error);
 }
 
-/** Whether `error` is a 409 for a name that is taken. */
+/** Reports whether `error` is a 409 for a name that is taken. */
 export function isAlreadyExists(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 409 && error.reason === 'AlreadyExists';
 }
 
-/** Whether `error` says that the revision or the continue token has expired: list anew. */
+/** Reports whether `error` says that the revision or the continue token has expired: list anew. */
 export function isGone(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 410;
 }
 
-/** Whether `error` says that our Role does not permit the call. */
+/** Reports whether `error` says that our Role does not permit the call. */
 export function isForbidden(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 403;
 }
 
-/** Whether `error` says that our credentials were not accepted. */
+/** Reports whether `error` says that our credentials were not accepted. */
 export function isUnauthorized(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 401;
 }
 
-/** Whether `error` is a 429: the server is throttling us, or an eviction would exceed a budget. */
+/** Reports whether `error` is a 429: the server is throttling us, or an eviction would exceed a budget. */
 export function isTooManyRequests(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 429;
 }
 
-/** Whether `error` says that what we sent is not valid (400, 422): the same again gets the same answer. */
+/** Reports whether `error` says that what we sent is not valid (400, 422): the same again gets the same answer. */
 export function isInvalid(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 400 || error.status === 422);
 }
 
 /**
- * Whether the server may have carried the call out although the caller got an error: no answer after sending,
- * an answer that cannot be read, or a 5xx (reliability rule 7). The intent stays until there is evidence.
+ * Reports whether the server may have carried the call out although the caller got an error: no answer after sending, an
+ * answer that cannot be read, or a 5xx (reliability rule 7). The intent stays until there is evidence.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (error instanceof TransportError) return error.failure !== 'not-sent';
@@ -150,7 +150,7 @@ export function isOutcomeUnknown(error: unknown): boolean {
   return error instanceof ApiError && error.status >= 500;
 }
 
-/** Whether `error` is how a request ended, by an answer or without one, and no fault of this program. */
+/** Reports whether `error` is how a request ended, by an answer or without one, and no fault of this program. */
 export function isRequestFailure(error: unknown): error is ApiError | TransportError {
   return error instanceof ApiError || error instanceof TransportError;
 }
@@ -168,7 +168,7 @@ export type ErrorPolicy =
   /** A fault of this program: log with stack, count, back off. */
   | { readonly kind: 'bug'; readonly error: Error };
 
-/** What to do with the key after `error`: the one table that the work queue follows. */
+/** Returns what to do with the key after `error`: the one table that the work queue follows. */
 export function errorPolicy(error: unknown): ErrorPolicy {
   if (error instanceof TransportError) return { kind: 'backoff' };
   if (!(error instanceof ApiError)) {
@@ -190,7 +190,7 @@ export function errorPolicy(error: unknown): ErrorPolicy {
 }
 
 /**
- * How long a `Retry-After` header asks to wait from `now`: whole seconds or an HTTP date, never negative.
+ * Returns how long a `Retry-After` header asks to wait from `now`: whole seconds or an HTTP date, never negative.
  *
  * @returns undefined when there is no header, or it is neither
  */

@@ -16,9 +16,9 @@ export interface ApiTransportLayers {
 }
 
 /**
- * `network` under the layers of one client, from outside in: cluster header, server throttle, rate limiter,
- * deadline of the answer, metrics, spans, network (K8-24). So a repetition for a throttling server takes a token of its own,
- * no wait is measured, and none counts against the time for an answer (D-53).
+ * Returns `network` under the layers of one client, from outside in: cluster header, server throttle, rate limiter, deadline
+ * of the answer, metrics, spans, network (K8-24). So a repetition for a throttling server takes a token of its own, no wait
+ * is measured, and none counts against the time for an answer (D-53).
  */
 export function layeredTransport(network: Transport, layers: ApiTransportLayers): Transport {
   const traced = layers.spans === undefined ? network : withRequestSpans(network, layers.spans);

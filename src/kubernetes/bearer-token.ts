@@ -6,13 +6,13 @@ import { type Transport, TransportError, type TransportRequest } from './transpo
 
 /** Where the value of the `Authorization` header comes from. */
 export interface Credentials {
-  /** The header's value, or undefined for none; may be read anew. @throws {Error} when there never was one */
+  /** Returns the header's value, or undefined for none; may be read anew. @throws {Error} when there never was one */
   authorization(): Promise<string | undefined>;
   /** Reads anew now; called after a 401. @throws {Error} when it cannot be read */
   refresh(): Promise<string | undefined>;
 }
 
-/** Credentials that never change. */
+/** Returns credentials that never change. */
 export function staticCredentials(authorization: string | undefined): Credentials {
   const value = Promise.resolve(authorization);
   return { authorization: () => value, refresh: () => value };
@@ -23,13 +23,13 @@ export interface RereadOptions {
   readonly clock: Clock;
   /** Reads the current value of the header: a token file, an exec plugin. `isRefused`: the last one got a 401. */
   readonly read: (isRefused: boolean) => Promise<string | undefined>;
-  /** Told why reading failed while an older value is still at hand. */
+  /** Called with why reading failed while an older value is still at hand. */
   readonly onStale?: (error: unknown) => void;
 }
 
 const REREAD_AFTER = seconds(60);
 
-/** Credentials read at most once a minute; calls at the same time share one reading. */
+/** Returns credentials that are read at most once a minute; calls at the same time share one reading. */
 export function rereadCredentials(options: RereadOptions): Credentials {
   return new RereadCredentials(options);
 }
@@ -76,9 +76,8 @@ class RereadCredentials implements Credentials {
 }
 
 /**
- * `transport` whose requests are authorised. After a 401 the credentials are read anew and, if they changed,
- * the request is sent once more: a 401 is without effect, so this holds for writes too, and `beforeSend` is
- * asked again.
+ * Returns `transport` whose requests are authorised. After a 401 the credentials are read anew and, if they changed, the
+ * request is sent once more: a 401 is without effect, so this holds for writes too, and `beforeSend` is asked again.
  */
 export function withCredentials(transport: Transport, credentials: Credentials): Transport {
   return aroundTransport(transport, async (request, send) => {

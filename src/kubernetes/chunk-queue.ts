@@ -4,7 +4,7 @@ import type { TransportError } from './transport.ts';
 export interface ChunkSource {
   pause(): void;
   resume(): void;
-  /** Nobody reads on: the connection may be destroyed. */
+  /** Ends the reading: nobody reads on, and the connection may be destroyed. */
   cancel(): void;
 }
 
@@ -41,13 +41,13 @@ export class ChunkQueue implements AsyncIterable<Uint8Array> {
     this.#notify();
   }
 
-  /** The answer is complete; the reader gets what is held, then the end. */
+  /** Notes that the answer is complete; the reader gets what is held, then the end. */
   end(): void {
     this.#hasEnded = true;
     this.#notify();
   }
 
-  /** The connection broke; the reader gets what is held, then `error`. Only the first end or failure counts. */
+  /** Notes that the connection broke; the reader gets what is held, then `error`. Only the first end or failure counts. */
   fail(error: TransportError): void {
     if (!this.#hasEnded) this.#error ??= error;
     this.#notify();

@@ -111,13 +111,13 @@ export interface Client {
   ): Promise<KubernetesObject>;
   replace(type: ResourceType, key: ObjectKey, write: Write<JsonObject>): Promise<KubernetesObject>;
   patch(type: ResourceType, key: ObjectKey, write: Write<Patch>): Promise<KubernetesObject>;
-  /** @returns the object's last state, or undefined where the server answered a bare Status */
+  /** Returns the object's last state, or undefined where the server answered a bare Status */
   delete(
     type: ResourceType,
     key: ObjectKey,
     options: DeleteOptions,
   ): Promise<KubernetesObject | undefined>;
-  /** Any other GET or POST that answers JSON: discovery, version, reviews. */
+  /** Sends any other GET or POST that answers JSON: discovery, version, reviews. */
   raw(
     request: {
       readonly method: 'GET' | 'POST';

@@ -25,8 +25,8 @@ export interface ClusterHeaderOptions {
 }
 
 /**
- * `transport` that names our cluster in every request (ME-41), the outermost layer (K8-24). A 511 answer of the
- * cluster check becomes a {@link TransportError}: whoever answered was not the server that we mean.
+ * Returns `transport` that names our cluster in every request (ME-41), the outermost layer (K8-24). A 511 answer of the
+ * cluster check becomes a {@link TransportError}: what answered was not the server that we mean.
  */
 export function withClusterHeader(transport: Transport, options: ClusterHeaderOptions): Transport {
   return new ClusterHeader(transport, options);
@@ -76,7 +76,7 @@ class ClusterHeader implements Transport {
   }
 }
 
-/** The rejection that the body of a 511 is; undefined for that of someone else, such as a captive portal. */
+/** Returns the rejection that the body of a 511 is; undefined for that of someone else, such as a captive portal. */
 export function clusterRejectionOf(
   body: string,
   requestCluster: string,

@@ -26,7 +26,7 @@ export class ConnectionSettingsError extends Error {
   override readonly name = 'ConnectionSettingsError';
 }
 
-/** The authorised transport to the server of `settings`; proxy variables of `env` are honoured (EN-2). */
+/** Returns the authorised transport to the server of `settings`; proxy variables of `env` are honoured (EN-2). */
 export async function connect(
   settings: ConnectionSettings,
   context: { readonly clock: Clock; readonly env: Environment },
@@ -40,7 +40,7 @@ export interface ServerSettings
     Pick<UndiciTransportOptions, 'connections' | 'lookup'> {}
 
 /**
- * The transport to any HTTP server, without credentials; proxy variables of `env` are honoured.
+ * Returns the transport to any HTTP server, without credentials; proxy variables of `env` are honoured.
  *
  * @throws {Error} when there is a proxy, and its URL is none
  */

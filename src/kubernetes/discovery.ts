@@ -31,8 +31,8 @@ export class ScalableKinds {
   }
 
   /**
-   * The namespaced resource of `kind` in `group` that has a scale subresource, in the version that the server prefers
-   * (SC-31, SC-34).
+   * Returns the namespaced resource of `kind` in `group` that has a scale subresource, in the version that the server
+   * prefers (SC-31, SC-34).
    *
    * @param group empty for the core group
    * @throws what a request to the server fails with, unless it says that there is no such group
@@ -57,7 +57,7 @@ export class ScalableKinds {
     return asked.answer;
   }
 
-  /** The server does not serve what was found any more: it is looked for anew. */
+  /** Forgets what was found, which the server does not serve any more: it is looked for anew. */
   forget(group: string, kind: string): void {
     this.#known.delete(`${group}/${kind}`);
   }
@@ -76,7 +76,7 @@ export class ScalableKinds {
     return unknown(await this.#elsewhere(kind, signal));
   }
 
-  /** Preferred first; none when there is no such group. */
+  /** Returns the versions of a group, the preferred one first; none when there is no such group. */
   async #versionsOf(group: string, signal: AbortSignal): Promise<readonly string[]> {
     const document = await this.#get(`/apis/${encodeURIComponent(group)}`, signal);
     const versions = objectsOf(document?.['versions']).map((each) => text(each['groupVersion']));

@@ -32,7 +32,7 @@ export class ElectionLog {
     this.#log.error('leadership lost', { reason: because });
   }
 
-  /** The Role denies `verb`, and this process leads without a Lease. */
+  /** Tells that the Role denies `verb`, and this process leads without a Lease. */
   denied(verb: string, error: Error): void {
     this.#log.warn('no lease, leading without: every start waits for its predecessor', {
       verb,
@@ -40,7 +40,7 @@ export class ElectionLog {
     });
   }
 
-  /** A request failed; it is told once, and again where the cause changes or lasts. */
+  /** Tells that a request failed: once, and again where the cause changes or lasts. */
   failed(error: Error): void {
     const now = this.#clock.monotonic();
     const { message } = error;
@@ -51,7 +51,7 @@ export class ElectionLog {
     this.#log.warn('lease request failed', { err: error });
   }
 
-  /** The requests succeed again: the next failure is news. */
+  /** Notes that the requests succeed again: the next failure is news. */
   recovered(): void {
     this.#failure = undefined;
   }

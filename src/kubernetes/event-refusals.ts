@@ -23,24 +23,24 @@ export class EventRefusals {
     this.#clock = clock;
   }
 
-  /** How many namespaces refused the last Event that they were sent. */
+  /** Returns how many namespaces refused the last Event that they were sent. */
   get count(): number {
     return this.#refused.size;
   }
 
-  /** Whether an Event in `namespace` is not worth a request now. */
+  /** Reports whether an Event in `namespace` is not worth a request now. */
   isRefused(namespace: string): boolean {
     const until = this.#refused.get(namespace);
     return until !== undefined && this.#clock.monotonic() < until;
   }
 
-  /** `namespace` took an Event. @returns whether it had refused the last one */
+  /** Notes that `namespace` took an Event. @returns whether it had refused the last one */
   accepted(namespace: string): boolean {
     this.#forbade.delete(namespace);
     return this.#refused.delete(namespace);
   }
 
-  /** What the failure of a write in `namespace` says: that it refuses Events, anew or still, or nothing about it. */
+  /** Returns what the failure of a write in `namespace` says: that it refuses Events, anew or still, or nothing about it. */
   failed(namespace: string, error: Error): 'refuses' | 'still refuses' | 'no refusal' {
     const lasts = this.#lasts(namespace, error);
     if (lasts === undefined) return 'no refusal';
@@ -49,7 +49,7 @@ export class EventRefusals {
     return isKnown ? 'still refuses' : 'refuses';
   }
 
-  /** In milliseconds; undefined for what is no refusal. */
+  /** Returns how long a refusal lasts, in milliseconds; undefined for what is no refusal. */
   #lasts(namespace: string, error: Error): number | undefined {
     if (error instanceof MissingNamespace) return MISSING_LASTS;
     if (!isForbidden(error) || isTerminating(error)) return undefined;
@@ -59,7 +59,7 @@ export class EventRefusals {
   }
 }
 
-/** A namespace that is being deleted accepts no new Event: that passes. */
+/** Reports whether `error` says that the namespace is being deleted, which accepts no new Event: that passes. */
 function isTerminating(error: ApiError): boolean {
   return JSON.stringify(error.details['causes'] ?? []).includes('NamespaceTerminating');
 }

@@ -32,7 +32,7 @@ export interface EventSeries {
   timer: Timer | undefined;
 }
 
-/** Whether something was noted that the server does not have yet. */
+/** Reports whether something was noted that the server does not have yet. */
 export function isUnsent({ count, sent }: EventSeries): boolean {
   return count > sent;
 }
@@ -62,7 +62,10 @@ export class EventSeriesWriter {
     this.#options = options;
   }
 
-  /** A name for the Event of a series. The serial number makes names of one process differ, the time those of its restarts. */
+  /**
+   * Returns a name for the Event of a series. The serial number makes names of one process differ, the time those of its
+   * restarts.
+   */
   nameFor(note: EventNote): string {
     this.#serial += 1;
     const time = Math.floor(this.#options.clock.now()).toString(16);
@@ -112,7 +115,7 @@ export class EventSeriesWriter {
     await this.#options.client.patch(resourceTypes.events, key, { body, timeout: WRITE_TIMEOUT });
   }
 
-  /** What `error` teaches about the Event, before the next attempt. */
+  /** Takes in what `error` teaches about the Event, before the next attempt. */
   #adapt(series: EventSeries, error: Error): void {
     if (isNotFound(error)) series.isCreated = false;
     if (isAlreadyExists(error)) {
@@ -151,7 +154,7 @@ export class MissingNamespace extends Error {
   }
 }
 
-/** Whether the same write would get the same answer again. */
+/** Reports whether the same write would get the same answer again. */
 function isHopeless(error: Error): boolean {
   if (error instanceof MissingNamespace || isForbidden(error)) return true;
   return error instanceof ApiError && error.retry === 'never';
@@ -167,7 +170,7 @@ function messageOf(series: EventSeries): string {
   return message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE - 1)}…` : message;
 }
 
-/** RFC 3339 in whole seconds, as the API server keeps these timestamps. */
+/** Returns RFC 3339 text in whole seconds, as the API server keeps these timestamps. */
 function text(at: Instant): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }

@@ -13,7 +13,7 @@ export interface EventRecorderOptions {
   readonly logger: Logger;
   /** Name of this instance, such as the pod's. */
   readonly instance: string;
-  /** Told in how many namespaces Events cannot be written, whenever that changes (D-1). */
+  /** Called with the number of namespaces in which Events cannot be written, whenever that changes (D-1). */
   readonly onRefused?: (namespaces: number) => void;
   /** Counts notes that were never written. */
   readonly onDropped?: (notes: number) => void;
@@ -21,7 +21,7 @@ export interface EventRecorderOptions {
 
 /**
  * A note within this time of the series' last one updates its Event instead of creating another. Longer than the
- * 10 min after which a hold is told again, so that one hold is one Event, which grows younger.
+ * 10 min after which a hold is reported again, so that one hold is one Event, which grows younger.
  */
 const SERIES_LASTS = minutes(15);
 const PATCH_EVERY = seconds(10);
@@ -33,14 +33,14 @@ export const silentRecorder: EventRecorder = Object.freeze({
   flush: () => Promise.resolve(),
 });
 
-/** A recorder that writes through `client`, one Event at a time. See {@link EventRecorder}. */
+/** Returns a recorder that writes through `client`, one Event at a time. See {@link EventRecorder}. */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   return new AggregatingRecorder(options);
 }
 
 class AggregatingRecorder implements EventRecorder {
   readonly #options: EventRecorderOptions;
-  /** By subject and reason, least recently noted first. */
+  /** Keyed by subject and reason, least recently noted first. */
   readonly #series = new Map<string, EventSeries>();
   readonly #due = new Set<EventSeries>();
   readonly #idle: (() => void)[] = [];
@@ -63,7 +63,7 @@ class AggregatingRecorder implements EventRecorder {
     series.count += 1;
     series.last = this.#options.clock.now();
     series.lastNoted = this.#options.clock.monotonic();
-    // The map keeps the order of insertion: whoever was noted longest ago goes first when room is needed.
+    // The map keeps the order of insertion: what was noted longest ago goes first when room is needed.
     this.#series.delete(key);
     this.#series.set(key, series);
     this.#limit();
@@ -77,7 +77,7 @@ class AggregatingRecorder implements EventRecorder {
     this.#isFlushing = false;
   }
 
-  /** The series that a note of `key` belongs to; one that has been silent too long is over. */
+  /** Returns the series that a note of `key` belongs to; one that has been silent too long is over. */
   #current(key: string): EventSeries | undefined {
     const known = this.#series.get(key);
     if (known === undefined || isUnsent(known)) return known;
@@ -148,7 +148,7 @@ class AggregatingRecorder implements EventRecorder {
     else this.#schedule(series);
   }
 
-  /** Gives a series up. A namespace that refuses Events is told once and then left alone. */
+  /** Gives a series up. A namespace that refuses Events is reported once and then left alone. */
   #drop(series: EventSeries, error: Error): void {
     const { logger, onDropped } = this.#options;
     const { about, reason, message } = series.note;

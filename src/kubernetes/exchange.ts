@@ -67,8 +67,8 @@ export class Exchange {
   }
 
   /**
-   * The request is about to be written to the socket. What this throws keeps undici from writing it, and
-   * leaves the connection to others.
+   * Notes that the request is about to be written to the socket. What this throws keeps undici from writing it, and leaves
+   * the connection to others.
    */
   start(controller: Dispatcher.DispatchController): void {
     if (this.#isSettled) throw new Error('the request was given up before it was sent');
@@ -81,7 +81,7 @@ export class Exchange {
     this.#controller = controller;
   }
 
-  /** The headers arrived. */
+  /** Takes the headers, which arrived. */
   answered(status: number, headers: Headers): void {
     const plain: Record<string, string> = {};
     for (const [name, value] of Object.entries(headers)) {
@@ -90,7 +90,7 @@ export class Exchange {
     this.#head = { status, headers: plain };
   }
 
-  /** From the headers of a stream on: no deadline, and failures go to its reader. */
+  /** Ends the deadline, and hands failures to the reader: from the headers of a stream on. */
   continueAs(fail: (error: TransportError) => void): void {
     this.#deadline?.cancel();
     this.#reject = fail;
@@ -105,13 +105,13 @@ export class Exchange {
     outcome();
   }
 
-  /** The connection failed, or there was none. */
+  /** Notes that the connection failed, or there was none. */
   fail(cause: unknown): void {
     const failure = this.#controller === undefined ? 'not-sent' : 'connection';
     this.settle(() => this.#reject(this.#error(failure, cause)));
   }
 
-  /** The reader has left: destroys the connection unless the answer has ended. */
+  /** Destroys the connection of a reader that has left, unless the answer has ended. */
   cancel(): void {
     this.settle(() => this.#controller?.abort(new Error('the reader left')));
   }

@@ -38,30 +38,30 @@ export interface Freshness {
   readonly owedSince: Monotonic | undefined;
   /** The newest revision that a write of ours was answered with; a read that is older shows the past. */
   readonly written: string | undefined;
-  /** Whether the informer has shown `revision` or a newer one. */
+  /** Reports whether the informer has shown `revision` or a newer one. */
   hasSeen(revision: string): boolean;
   /**
    * Resolves once the informer has shown `revision` or a newer one, at once if it has: a key whose own write is
    * awaited is woken by this. Waiting outlives relists. @throws the reason of `signal` when that aborts first
    */
   whenSeen(revision: string, signal: AbortSignal): Promise<void>;
-  /** The informer delivered everything up to `revision`. */
+  /** Notes that the informer delivered everything up to `revision`. */
   delivered(revision: string): void;
-  /** A list that is not whole yet showed that something was gone as of `revision`: no older read knows. */
+  /** Notes that a list that is not whole yet showed that something was gone as of `revision`: no older read knows. */
   removedWhileListing(revision: string): void;
-  /** The view starts anew; every proof so far, and all pending, are void (D-5). */
+  /** Notes that the view starts anew; every proof so far, and all pending, are void (D-5). */
   reset(): void;
   /**
-   * A streaming list begun without a resourceVersion at `sentAt` is complete up to `revision`.
+   * Notes that a streaming list begun without a resourceVersion at `sentAt` is complete up to `revision`.
    * @throws {RevisionWentBackError} when it is older than what had been seen when it was sent (D-6)
    */
   listed(revision: string, sentAt: Monotonic): void;
   /** Becomes a proof once `answered` was seen; ignored unless `answered` is greater than `before`. */
   ownWrite(write: OwnWrite): void;
   /**
-   * A list without resourceVersion, sent at `sentAt`, was read at `revision`; becomes a proof once the informer
-   * has seen that revision. @throws {RevisionWentBackError} when it is older than what had been seen when it was
-   * sent (D-6); what was delivered since then may well be newer
+   * Notes that a list without resourceVersion, sent at `sentAt`, was read at `revision`; becomes a proof once the informer
+   * has seen that revision. @throws {RevisionWentBackError} when it is older than what had been seen when it was sent (D-6);
+   * what was delivered since then may well be newer
    *
    * @param newest the newest revision of an object that the list showed, which the informer must come to show. That of
    * the list itself says nothing of the kind: the informer learns of it by a bookmark only

@@ -22,7 +22,7 @@ type Standing = 'new' | 'quick' | 'bad';
 
 /** A name that takes longer stands in nobody's way. */
 const quickWithin = seconds(1);
-/** Names that are remembered; whoever is forgotten counts as new. */
+/** Names that are remembered; a forgotten one counts as new. */
 const mostNames = 10_000;
 
 /**

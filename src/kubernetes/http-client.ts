@@ -46,7 +46,7 @@ export interface ClientOptions {
   readonly userAgent: string;
 }
 
-/** The typed client over any transport. Nothing is retried here: each error says what the key needs. */
+/** Returns the typed client over any transport. Nothing is retried here: each error says what the key needs. */
 export function createClient(options: ClientOptions): Client {
   return new HttpClient(options);
 }
@@ -265,7 +265,7 @@ function paramsOf({
   return { params };
 }
 
-/** A span that 0 or less means none of. */
+/** Returns `span`; undefined for 0 or less, which means none. */
 function positive(span: Millis | undefined): Millis | undefined {
   return span !== undefined && span > 0 ? span : undefined;
 }

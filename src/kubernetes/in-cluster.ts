@@ -13,14 +13,14 @@ export interface InClusterOptions {
   readonly env: Environment;
   /** Where the service account is mounted. @default `/var/run/secrets/kubernetes.io/serviceaccount` */
   readonly directory?: string;
-  /** Told when the token file cannot be read again; the last token stays in use. */
+  /** Called when the token file cannot be read again; the last token stays in use. */
   readonly onStale?: (error: unknown) => void;
 }
 
 const MOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * How a pod reaches its own cluster (EN-1); token and CA are read again each minute and after a 401.
+ * Returns how a pod reaches its own cluster (EN-1); token and CA are read again each minute and after a 401.
  *
  * @throws {ConnectionSettingsError} when a variable or a file of the service account is missing
  */
@@ -81,7 +81,10 @@ async function readMounted(path: string): Promise<string> {
   }
 }
 
-/** Older projections have no such file; the namespace is a convenience, the connection works without it. */
+/**
+ * Reads the namespace of the pod. Older projections have no such file; the namespace is a convenience, the connection works
+ * without it.
+ */
 async function namespaceIn(path: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim();

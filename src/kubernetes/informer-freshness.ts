@@ -178,7 +178,7 @@ export class InformerFreshness implements Freshness {
     if (this.#marks.length > maxMarks) this.#marks.shift();
   }
 
-  /** Only what was seen before the read was sent counts: events overtake answers. */
+  /** Refuses a read that is older than what was seen before it was sent; later events overtake answers. */
   #refuseOlder(revision: string, sentAt: Monotonic): void {
     const seen = this.#marks.findLast((mark) => mark.at < sentAt)?.revision;
     if (seen !== undefined && compareRevisions(revision, seen) < 0) {
@@ -187,7 +187,7 @@ export class InformerFreshness implements Freshness {
   }
 }
 
-/** Whether `left` makes `right` useless: it was sent no earlier, and is seen no later. */
+/** Reports whether `left` makes `right` useless: it was sent no earlier, and is seen no later. */
 function dominates(left: Proof, right: Proof): boolean {
   return left.sentAt >= right.sentAt && compareRevisions(left.revision, right.revision) <= 0;
 }

@@ -49,11 +49,11 @@ export interface InformerProblem extends Because<InformerReason> {
 /** Synchronous reads of an informer's cache; everything it returns is deeply frozen. */
 export interface Lister<T extends Cached> {
   readonly size: number;
-  /** The object, or undefined when the cache has none. `namespace` is empty for cluster-scoped types. */
+  /** Returns the object, or undefined when the cache has none. `namespace` is empty for cluster-scoped types. */
   get(namespace: string, name: string): T | undefined;
-  /** All objects, in no order. */
+  /** Returns all objects, in no order. */
   list(): Iterable<T>;
-  /** Objects that the indexer `index` filed under `value`, in no order. @throws for an index that does not exist */
+  /** Returns objects that the indexer `index` filed under `value`, in no order. @throws for an index that does not exist */
   by(index: string, value: string): readonly T[];
 }
 

@@ -156,7 +156,7 @@ test('kubeconfigSettings() refuses a directory', async () => {
   await assert.rejects(kubeconfigSettings(options), /: it is a directory, not a file$/);
 });
 
-test('kubeconfigSettings() says what to do where the library is not installed (#14)', async (t) => {
+test('kubeconfigSettings() says what to do where the library is not installed', async (t) => {
   const path = await fileOf(t, config());
   const missing = Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
   const library = (): Promise<never> => Promise.reject(missing);

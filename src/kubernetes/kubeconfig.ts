@@ -15,7 +15,7 @@ export interface KubeconfigOptions {
   readonly path: string;
   /** Replaces the server in the file (FL-13). */
   readonly apiUrl?: string;
-  /** Told when a credential plugin fails while an older credential is still at hand. */
+  /** Called when a credential plugin fails while an older credential is still at hand. */
   readonly onStale?: (error: unknown) => void;
   /** Loads the Kubernetes client library. @default the installed one */
   readonly library?: () => Promise<KubeconfigLibrary>;
@@ -29,9 +29,9 @@ export interface KubeconfigLibrary {
 const installed = (): Promise<KubeconfigLibrary> => import('@kubernetes/client-node');
 
 /**
- * How a kubeconfig file says to reach a cluster: client certificates, tokens, passwords, credential plugins,
- * `insecure-skip-tls-verify`, `tls-server-name` and `proxy-url` included. Loads the Kubernetes client library
- * only here, for it takes long to load, and an installation without it does in a cluster.
+ * Returns how a kubeconfig file says to reach a cluster: client certificates, tokens, passwords, credential plugins,
+ * `insecure-skip-tls-verify`, `tls-server-name` and `proxy-url` included. Loads the Kubernetes client library only here, for
+ * it takes long to load, and an installation without it does in a cluster.
  *
  * @throws {ConnectionSettingsError} when the file cannot be read, is no kubeconfig, or does not name one context; or
  *   the library is not installed
@@ -175,7 +175,7 @@ function authorizationOf(headers: object | undefined, auth: unknown): string | u
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The chosen user's credentials; a plugin may renew the client certificate along with them. */
+/** Returns the chosen user's credentials; a plugin may renew the client certificate along with them. */
 function credentialsOf(
   choice: Pick<Choice, 'user' | 'context'> & { readonly config: KubeConfig },
   options: KubeconfigOptions,

@@ -58,9 +58,12 @@ export interface LeaderElection {
   onChange(listener: (state: LeaderState) => void): () => void;
   /** Resolves as soon as this process leads, at once if it does. @throws the reason of `signal` when that aborts first */
   leading(signal: AbortSignal): Promise<Leading>;
-  /** Whether the Lease is ours at `now`; false at once when the renew deadline has passed, also after a pause of the process. */
+  /**
+   * Reports whether the Lease is ours at `now`; false at once when the renew deadline has passed, also after a pause of the
+   * process.
+   */
   isHeld(now: Monotonic): boolean;
-  /** Whether this process may disrupt at `now`: it holds the Lease, or leads without one. */
+  /** Reports whether this process may disrupt at `now`: it holds the Lease, or leads without one. */
   leads(now: Monotonic): boolean;
   /**
    * Ends {@link run}. After a clean end the Lease names nobody and says which term ended, in one update; where that

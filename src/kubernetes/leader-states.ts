@@ -55,7 +55,7 @@ export class LeaderStates {
     return true;
   }
 
-  /** @returns whether it, or its reason, is new */
+  /** Follows `state`. @returns whether it, or its reason, is new */
   follow(because: string): boolean {
     if (this.#state.kind === 'candidate' && this.#state.because === because) return false;
     this.#leave({ kind: 'candidate', because });
@@ -70,7 +70,7 @@ export class LeaderStates {
     this.#leave({ kind: 'ended', isClean });
   }
 
-  /** Aborts the signal of whoever leads; the state follows. */
+  /** Aborts the signal of the leader; the state follows. */
   stopWork(because: string): void {
     const leading = this.#leading;
     this.#leading = undefined;
@@ -94,7 +94,7 @@ export class LeaderStates {
   }
 }
 
-/** Whether this process leads, by its Lease or without one. */
+/** Reports whether this process leads, by its Lease or without one. */
 export function isLeading(state: LeaderState): state is Leading {
   return state.kind === 'leading' || state.kind === 'unavailable';
 }

@@ -38,7 +38,7 @@ export interface LeaderElectionOptions extends ElectionSettings {
   readonly name: string;
   /** The namespace that is served, or `ALL_NAMESPACES`; the Lease is labelled with it. */
   readonly scope: string;
-  /** Told after each round which verb the Role denies; undefined: none. */
+  /** Called after each round with the verb that the Role denies; undefined: none. */
   readonly onRound?: (denied: string | undefined) => void;
 }
 
@@ -49,7 +49,7 @@ const patienceAfterLoss = seconds(60);
 /** No call of this program takes longer. */
 const longestRequest = seconds(30);
 
-/** An election on a Lease of coordination.k8s.io/v1, as client-go's; `id` must be new at every start. */
+/** Returns an election on a Lease of coordination.k8s.io/v1, as client-go's; `id` must be new at every start. */
 export function createLeaderElection(options: LeaderElectionOptions): LeaderElection {
   return new LeaseElection(options);
 }
@@ -250,7 +250,7 @@ class LeaseElection implements LeaderElection {
     this.#states.follow(`it cannot be reached: ${answer.error.message}`);
   }
 
-  /** Whoever leads without cannot know whether another has the Lease by now, but for a while after each denial. */
+  /** A leader without a Lease cannot know whether another has the Lease by now, but for a while after each denial. */
   #mayFollow(): boolean {
     const { kind } = this.state;
     const now = this.#options.clock.monotonic();
@@ -266,7 +266,7 @@ class LeaseElection implements LeaderElection {
     if (this.#states.leadWithout(because, predecessor)) this.#log.denied(verb, error);
   }
 
-  /** Whether the predecessor was waited out: else its successor's successor has to wait for it, too. */
+  /** Reports whether the predecessor was waited out: else its successor's successor has to wait for it, too. */
   #isWaitOver({ predecessor }: Leadership): boolean {
     const { clock, predecessorHorizon } = this.#options;
     if (predecessor.kind !== 'unclean') return true;
@@ -274,8 +274,8 @@ class LeaseElection implements LeaderElection {
   }
 
   /**
-   * The term that was lost, to be given up all the same: while the Lease still names it nobody else can have begun, and
-   * that nothing of it is under way spares the next one its wait.
+   * Returns the term that was lost, to be given up all the same: while the Lease still names it nobody else can have begun,
+   * and that nothing of it is under way spares the next one its wait.
    */
   #lostTerm(): Leadership | undefined {
     const { clock } = this.#options;

@@ -1,6 +1,6 @@
 import type { Permission } from './permission.ts';
 
-/** What leader election takes in the namespace of the Lease `name`. Without it every start waits for its predecessor. */
+/** Returns what leader election takes in the namespace of the Lease `name`. Without it every start waits for its predecessor. */
 export function leasePermissions(name: string): readonly Permission[] {
   const common = { group: 'coordination.k8s.io', resource: 'leases', isOptional: true };
   return [

@@ -18,7 +18,7 @@ const longestCount = 2 ** 31 - 1;
 
 /** One holder's stay: no other process, and no other stay of the same process, has the same three. */
 export interface Term {
-  /** Of the Lease: one that was deleted and made again starts anew. */
+  /** The uid of the Lease: one that was deleted and made again starts anew. */
   readonly uid: string;
   /** `leaseTransitions` while it lasts, >= 0. */
   readonly transitions: number;
@@ -53,12 +53,12 @@ export interface Holding {
   readonly now: Instant;
 }
 
-/** `term` as the annotation has it. */
+/** Returns `term` as the annotation has it. */
 export function termText({ uid, transitions, id }: Term): string {
   return `${uid}/${transitions}/${id}`;
 }
 
-/** Whether `record` is of `term`. */
+/** Reports whether `record` is of `term`. */
 export function isOfTerm(record: LeaseRecord, { uid, transitions, id }: Term): boolean {
   return record.uid === uid && record.transitions === transitions && record.holder === id;
 }
@@ -68,7 +68,7 @@ export function nextTransitions(record: LeaseRecord): number {
   return record.transitions >= longestCount ? 1 : record.transitions + 1;
 }
 
-/** The Lease that is created where there is none; its first holder has 0 transitions, as client-go's. */
+/** Returns the Lease that is created where there is none; its first holder has 0 transitions, as client-go's. */
 export function createdLease(name: string, holding: Holding): JsonObject {
   const at = microTime(holding.now);
   return {
@@ -79,14 +79,14 @@ export function createdLease(name: string, holding: Holding): JsonObject {
   };
 }
 
-/** `record` taken over: a new term, and no word of an earlier one's end. */
+/** Returns `record` taken over: a new term, and no word of an earlier one's end. */
 export function acquiredLease(record: LeaseRecord, holding: Holding): JsonObject {
   const at = microTime(holding.now);
   const leaseTransitions = nextTransitions(record);
   return changed(record, holding, { acquireTime: at, renewTime: at, leaseTransitions });
 }
 
-/** `record` renewed: only the time of renewal moves, and it always does. */
+/** Returns `record` renewed: only the time of renewal moves, and it always does. */
 export function renewedLease(record: LeaseRecord, holding: Holding): JsonObject {
   const at = microTime(holding.now);
   // A clock that was set back may give the same text twice, and followers would see no renewal.
@@ -94,7 +94,7 @@ export function renewedLease(record: LeaseRecord, holding: Holding): JsonObject 
   return changed(record, holding, { renewTime: isRepeated ? at.replace('000Z', '001Z') : at });
 }
 
-/** `record` given up in good order: nobody holds it, and `term` is said to have ended, in one update. */
+/** Returns `record` given up in good order: nobody holds it, and `term` is said to have ended, in one update. */
 export function endedLease(record: LeaseRecord, term: Term, now: Instant): JsonObject {
   const { metadata } = record.object;
   const annotations = { ...metadata.annotations, [ENDED_TERM]: termText(term) };

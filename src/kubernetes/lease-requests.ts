@@ -109,7 +109,7 @@ export class LeaseRequests {
     }
   }
 
-  /** Whether the 403 `error` is about our Role; a review that says nothing leaves it open. */
+  /** Reports whether the 403 `error` is about our Role; a review that says nothing leaves it open. */
   async #askWhy(
     { kind }: AnyLeaseRequest,
     error: Error,

@@ -18,9 +18,9 @@ export interface RivalOptions {
   readonly name: string;
   /** The namespace that is served, or `ALL_NAMESPACES`. */
   readonly scope: string;
-  /** Told the names after each look, for a gauge. */
+  /** Called with the names after each look, for a gauge. */
   readonly onLook: (names: readonly string[]) => void;
-  /** Told at each look whether the Role refuses to list Leases. */
+  /** Called at each look with whether the Role refuses to list Leases. */
   readonly onList: (isRefused: boolean) => void;
 }
 
@@ -59,7 +59,7 @@ export async function watchRivals(options: RivalOptions, signal: AbortSignal): P
   }
 }
 
-/** The names of other Leases that are held for our scope, sorted; undefined where that cannot be told now. */
+/** Returns the names of other Leases that are held for our scope, sorted; undefined where that cannot be known now. */
 async function look(
   options: RivalOptions,
   signal: AbortSignal,
@@ -110,7 +110,7 @@ async function named(
   return records;
 }
 
-/** Whether it is held for our namespaces. Without our label it is a peer's, whose capabilities are others than ours. */
+/** Reports whether it is held for our namespaces. Without our label it is a peer's, whose capabilities are others than ours. */
 function isRival({ object, holder }: LeaseRecord, { name, scope }: RivalOptions): boolean {
   const { metadata } = object;
   const isOurs = metadata.name === name;

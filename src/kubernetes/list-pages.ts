@@ -12,7 +12,7 @@ export interface PagedList {
   readonly type: ResourceType;
   /** Which objects of the type. */
   readonly scope: ListScope;
-  /** Told each page as it comes. */
+  /** Called with each page as it comes. */
   readonly onPage: (items: readonly KubernetesObject[]) => void;
 }
 

@@ -13,13 +13,13 @@ export class WatchEndedError extends Error {
   }
 }
 
-/** The HTTP status that `error` stands for; undefined where there was no answer. */
+/** Returns the HTTP status that `error` stands for; undefined where there was no answer. */
 export function statusOf(error: unknown): number | undefined {
   const status = memberOf(error, 'status');
   return typeof status === 'number' ? status : undefined;
 }
 
-/** How long the server asked us to stay away; 0 where it did not ask. */
+/** Returns how long the server asked us to stay away; 0 where it did not ask. */
 export function retryAfterOf(error: unknown): Millis {
   const span = memberOf(error, 'retryAfter');
   return millis(typeof span === 'number' ? span : 0);
@@ -34,13 +34,13 @@ function memberOf(error: unknown, name: string): unknown {
 /** Statuses of a watch whose position cannot be resumed from: gone, refused, or of a type that went away. */
 const relistStatuses: ReadonlySet<number> = new Set([400, 404, 405, 410, 422]);
 
-/** Whether a watch that failed with `error` has to start over with a list, rather than resume where it was. */
+/** Reports whether a watch that failed with `error` has to start over with a list, rather than resume where it was. */
 export function needsRelist(error: unknown): boolean {
   const status = statusOf(error);
   return status !== undefined && relistStatuses.has(status);
 }
 
-/** Whether `error` means that this server does not know streaming lists, or not for this type. */
+/** Reports whether `error` means that this server does not know streaming lists, or not for this type. */
 export function isStreamingRefused(error: unknown): boolean {
   const status = statusOf(error);
   return status === 400 || status === 404 || status === 405 || status === 422;

@@ -24,28 +24,28 @@ export class ListWatchRetries {
   #fruitless = 0;
   #longest = longestBackoff;
 
-  /** Whether resumptions were in vain since something was told. */
+  /** Reports whether resumptions were in vain since something was heard. */
   get isFruitless(): boolean {
     return this.#fruitless > 0;
   }
 
-  /** A list or a watch begins. */
+  /** Notes that a list or a watch begins. */
   begun(): void {
     this.#hasProgressed = false;
     this.#longest = longestBackoff;
   }
 
-  /** The watch told something new. */
+  /** Notes that the watch told something new. */
   progressed(): void {
     this.#hasProgressed = true;
   }
 
-  /** Something was told. */
+  /** Notes that something was heard. */
   worked(): void {
     this.#fruitless = 0;
   }
 
-  /** A list or a watch failed with `error`. @returns whether its position is to be given up */
+  /** Notes that a list or a watch failed with `error`. @returns whether its position is to be given up */
   failed(error: unknown): boolean {
     if (error instanceof TransportError) this.#longest = longestUnanswered;
     if (error instanceof WatchSilentError || error instanceof WatchDecodeError) {
@@ -57,8 +57,8 @@ export class ListWatchRetries {
   }
 
   /**
-   * How long to wait after what began at `start` and ended `now`: a watch that lasted is resumed at once, one that told
-   * something new soon; any other waits ever longer.
+   * Returns how long to wait after what began at `start` and ended `now`: a watch that lasted is resumed at once, one that
+   * told something new soon; any other waits ever longer.
    *
    * @param asked what the server asked for; waited for at least
    */
@@ -76,14 +76,14 @@ export class ListWatchRetries {
 class ReflectorBackoff {
   #failures = 0;
 
-  /** The next delay, of at most `longest`. */
+  /** Returns the next delay, of at most `longest`. */
   next(longest: Millis): Millis {
     const delay = backoffAfter(this.#failures, { first: millis(100), longest });
     this.#failures += 1;
     return delay;
   }
 
-  /** The next delay is the shortest again. */
+  /** Resets the next delay to the shortest. */
   reset(): void {
     this.#failures = 0;
   }

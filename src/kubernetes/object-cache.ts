@@ -22,7 +22,7 @@ interface Index<T> {
 
 /** What is filed under one value. */
 interface Bucket<T> {
-  /** By key. */
+  /** Keyed by `keyOf`. */
   readonly objects: Map<string, T>;
   /** The objects as they were last asked for; undefined once they have changed. */
   list: readonly T[] | undefined;
@@ -78,13 +78,13 @@ export class ObjectCache<T extends Cached> implements Lister<T> {
     return bucket.list;
   }
 
-  /** A list begins: objects that it does not show until {@link endList} are gone. Ends a list that broke off. */
+  /** Begins a list: objects that it does not show until {@link endList} are gone. Ends a list that broke off. */
   beginList(): void {
     this.#missing = new Set(this.#objects.keys());
     this.#floor = undefined;
   }
 
-  /** The list begun last is whole and was read at `revision`. */
+  /** Ends the list begun last, which is whole and was read at `revision`. */
   endList(revision: string): readonly Change<T>[] {
     const changes: Change<T>[] = [];
     for (const key of this.#missing ?? []) changes.push(...this.#drop(key));
@@ -94,7 +94,7 @@ export class ObjectCache<T extends Cached> implements Lister<T> {
     return changes;
   }
 
-  /** `raw` exists, by a list, or by a watch event of either kind. */
+  /** Takes in that `raw` exists, by a list, or by a watch event of either kind. */
   upsert(raw: KubernetesObject): readonly Change<T>[] {
     const key = keyOf(raw);
     this.#missing?.delete(key);
@@ -112,7 +112,7 @@ export class ObjectCache<T extends Cached> implements Lister<T> {
     ];
   }
 
-  /** `raw` was deleted, or left the selector; an event about an earlier object of that name changes nothing. */
+  /** Takes in that `raw` was deleted, or left the selector; an event about an earlier object of that name changes nothing. */
   remove(raw: KubernetesObject): readonly Change<T>[] {
     const key = keyOf(raw);
     const old = this.#objects.get(key);

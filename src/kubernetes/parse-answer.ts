@@ -12,7 +12,7 @@ export interface Answer {
   readonly body: Uint8Array;
 }
 
-/** The JSON of a 2xx answer. @throws {MalformedAnswerError} when it is empty, cut off or not JSON */
+/** Returns the JSON of a 2xx answer. @throws {MalformedAnswerError} when it is empty, cut off or not JSON */
 export function parseJson(answer: Answer): JsonValue {
   const text = textOf(answer.body);
   if (text === '') throw malformed(answer, 'it is empty');
@@ -26,7 +26,7 @@ export function parseJson(answer: Answer): JsonValue {
   }
 }
 
-/** The object of a 2xx answer. @throws {MalformedAnswerError} when it is none, or lacks name, uid or resourceVersion */
+/** Returns the object of a 2xx answer. @throws {MalformedAnswerError} when it is none, or lacks name, uid or resourceVersion */
 export function parseObject(answer: Answer): KubernetesObject {
   const value = parseJson(answer);
   const fault = objectFault(value);
@@ -34,7 +34,7 @@ export function parseObject(answer: Answer): KubernetesObject {
   return value as KubernetesObject;
 }
 
-/** The object of a 2xx answer, or undefined for a bare Status. @throws {MalformedAnswerError} as {@link parseObject} */
+/** Returns the object of a 2xx answer, or undefined for a bare Status. @throws {MalformedAnswerError} as {@link parseObject} */
 export function parseObjectOrStatus(answer: Answer): KubernetesObject | undefined {
   const value = parseJson(answer);
   if (isStatus(value)) return undefined;
@@ -43,7 +43,7 @@ export function parseObjectOrStatus(answer: Answer): KubernetesObject | undefine
   return value as KubernetesObject;
 }
 
-/** The list of a 2xx answer. @throws {MalformedAnswerError} when it, or any item, is not what the API promises */
+/** Returns the list of a 2xx answer. @throws {MalformedAnswerError} when it, or any item, is not what the API promises */
 export function parseList(answer: Answer): ListResult {
   const value = parseJson(answer);
   if (!isJsonObject(value)) throw malformed(answer, `it is ${quote(JSON.stringify(value))}`);
@@ -68,7 +68,7 @@ function itemsOf(list: JsonObject, answer: Answer): readonly KubernetesObject[] 
   return items as readonly KubernetesObject[];
 }
 
-/** The error for an answer that is not 2xx; what the body says counts, where it is a Status (ER-1). */
+/** Returns the error for an answer that is not 2xx; what the body says counts, where it is a Status (ER-1). */
 export function parseRefusal(answer: Answer, now: Instant): ApiError {
   const text = textOf(answer.body);
   const status = statusBody(text);
@@ -82,7 +82,7 @@ export function parseRefusal(answer: Answer, now: Instant): ApiError {
   });
 }
 
-/** Whether `value` is a `Status` object. */
+/** Reports whether `value` is a `Status` object. */
 export function isStatus(value: JsonValue): boolean {
   return isJsonObject(value) && value['kind'] === 'Status' && value['apiVersion'] === 'v1';
 }
@@ -100,7 +100,7 @@ function statusBody(text: string): JsonObject {
 
 const required = ['name', 'uid', 'resourceVersion'] as const;
 
-/** What is wrong with an object, as a clause; undefined when nothing is. */
+/** Returns what is wrong with an object, as a clause; undefined when nothing is. */
 function objectFault(value: JsonValue): string | undefined {
   if (!isJsonObject(value)) return `it is ${quote(JSON.stringify(value))}`;
   const { metadata } = value;
@@ -122,7 +122,7 @@ function textOf(body: Uint8Array): string {
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
 }
 
-/** The first 200 characters, fit for one line of a log. */
+/** Returns the first 200 characters, fit for one line of a log. */
 function quote(text: string | undefined): string {
   const line = (text ?? 'absent').replaceAll(/\s+/g, ' ').trim();
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;

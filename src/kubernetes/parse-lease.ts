@@ -3,7 +3,7 @@ import { type Millis, seconds } from '#base/units.ts';
 import { ENDED_TERM, type LeaseRecord } from './lease-record.ts';
 import type { KubernetesObject } from './object.ts';
 
-/** What `object` says as a Lease; a field that is missing or of another kind counts as absent, and nothing throws. */
+/** Returns what `object` says as a Lease; a field that is missing or of another kind counts as absent, and nothing throws. */
 export function parseLease(object: KubernetesObject): LeaseRecord {
   const { uid, resourceVersion, annotations } = object.metadata;
   const spec = isJsonObject(object['spec']) ? object['spec'] : {};

@@ -89,7 +89,7 @@ export type LeaseNews =
   /** A write was refused because the Lease had changed, or has no answer: what is there must be read. */
   | { readonly kind: 'unsure' };
 
-/** What a process knows that has just started. */
+/** Returns what a process knows that has just started. */
 export function newMemory(startedAt: Monotonic): ElectionMemory {
   return {
     startedAt,
@@ -101,12 +101,12 @@ export function newMemory(startedAt: Monotonic): ElectionMemory {
   };
 }
 
-/** Whether the Lease is ours at `now`; false from the very instant of the deadline. */
+/** Reports whether the Lease is ours at `now`; false from the very instant of the deadline. */
 export function isHeldAt({ leadership }: ElectionMemory, now: Monotonic): boolean {
   return leadership !== undefined && now < leadership.heldUntil;
 }
 
-/** The next step at `now`; total: every memory has one. */
+/** Returns the next step at `now`; total: every memory has one. */
 export function planLease(
   memory: ElectionMemory,
   settings: ElectionSettings,
@@ -124,7 +124,7 @@ export function planLease(
     : planCandidate(memory, sighting, { settings, now });
 }
 
-/** `memory` with `news`. */
+/** Returns `memory` with `news`. */
 export function learn(
   memory: ElectionMemory,
   settings: ElectionSettings,
@@ -145,7 +145,7 @@ export function learn(
   }
 }
 
-/** What this process may conclude of its predecessor, if it takes the Lease at `now` or leads without it. */
+/** Returns what this process may conclude of its predecessor, if it takes the Lease at `now` or leads without it. */
 export function predecessorAt(
   memory: ElectionMemory,
   settings: ElectionSettings,
@@ -182,7 +182,7 @@ function planAbsent(
   { since, hadOne }: Sighting & { kind: 'absent' },
   { settings, now }: Moment,
 ): LeaseStep {
-  // Whoever held the one that is gone may not know yet.
+  // The holder of the one that is gone may not know yet.
   if (hadOne && now - since < settings.leaseDuration) {
     return { kind: 'wait', because: 'it was deleted, and its holder may not know yet' };
   }
@@ -204,7 +204,7 @@ function planCandidate(
     const { holder } = record;
     const because =
       holder === undefined
-        ? 'nobody holds it, but whoever did may not know yet'
+        ? 'nobody holds it, but its last holder may not know yet'
         : `it is held by ${quoted(holder)}`;
     return { kind: 'wait', because };
   }

@@ -100,7 +100,7 @@ test('predecessorOf() does not believe the end of a process that was not seen to
   assert.deepEqual(found, {
     kind: 'unclean',
     countedFrom: 65_000,
-    because: 'it was given up, but not by whoever held it last',
+    because: 'it was given up, but not by its last holder',
   });
 });
 

@@ -1,4 +1,4 @@
-/** What a new holder may conclude of whoever was before it, from what the Lease said before it took it. */
+/** What a new holder may conclude of its predecessor, from what the Lease said before it took it. */
 import { quoted } from '#base/quoted.ts';
 import { type Millis, type Monotonic, monotonic } from '#base/units.ts';
 import { longestLease } from '#config/config.ts';
@@ -46,9 +46,9 @@ export interface Vantage {
 }
 
 /**
- * What may be concluded of the predecessor, where `seen` is what the Lease was just before it was taken.
+ * Returns what may be concluded of the predecessor, where `seen` is what the Lease was just before it was taken.
  *
- * `countedFrom` is never before the start of this process, and never before whoever renewed the Lease last had to stop:
+ * `countedFrom` is never before the start of this process, and never before the one that renewed the Lease last had to stop:
  * that renewal was sent before we saw it, and its sender sends nothing once its renew deadline has passed since. That is
  * a flag of its own, of which we know only that it is less than the duration of its Lease.
  *
@@ -73,8 +73,8 @@ export function predecessorOf(seen: Sighting, vantage: Vantage): Predecessor {
 }
 
 /**
- * How long a holder of `record` is believed to hold it after it was last seen to renew: what the record says where that
- * is more than our own flag, but not more than ten minutes, which no process of ours can ask for.
+ * Returns how long a holder of `record` is believed to hold it after it was last seen to renew: what the record says where
+ * that is more than our own flag, but not more than ten minutes, which no process of ours can ask for.
  */
 export function believedDuration(record: LeaseRecord, own: Millis): Millis {
   const told = record.duration ?? own;
@@ -82,7 +82,7 @@ export function believedDuration(record: LeaseRecord, own: Millis): Millis {
   return told < longestLease ? told : longestLease;
 }
 
-/** The term that ended in good order, where the record proves it. */
+/** Returns the term that ended in good order, where the record proves it. */
 function endedTermOf({ record, lastHolder }: Sighting & { kind: 'present' }): string | undefined {
   const { holder, endedTerm, uid, transitions } = record;
   if (holder !== undefined || endedTerm === undefined) return undefined;
@@ -94,7 +94,7 @@ function endedTermOf({ record, lastHolder }: Sighting & { kind: 'present' }): st
 
 function clauseOf({ holder, endedTerm }: LeaseRecord): string {
   if (holder !== undefined) return `its holder ${quoted(holder)} did not give it up`;
-  if (endedTerm !== undefined) return 'it was given up, but not by whoever held it last';
+  if (endedTerm !== undefined) return 'it was given up, but not by its last holder';
   return 'it was given up without a word that all requests were answered';
 }
 

@@ -11,12 +11,12 @@ export class ProblemReports {
     this.#report = report;
   }
 
-  /** Whether a failure was reported, and no success since. */
+  /** Reports whether a failure was reported, and no success since. */
   get isTroubled(): boolean {
     return this.#reported !== undefined;
   }
 
-  /** Something is wrong. @param cause what was thrown; its status or name tells one failure from another */
+  /** Reports that something is wrong. @param cause what was thrown; its status or name tells one failure from another */
   failed(reason: InformerReason, message: string, cause?: unknown): void {
     const state = `${reason} ${statusOf(cause) ?? (cause instanceof Error ? cause.name : '')}`;
     if (state === this.#reported) return;
@@ -24,7 +24,7 @@ export class ProblemReports {
     this.#report({ reason, message, cause });
   }
 
-  /** All is well again; only told where something was wrong. */
+  /** Reports that all is well again, where something was wrong. */
   recovered(message: string): void {
     this.#report({ reason: 'Recovered', message, cause: undefined });
     this.#reported = undefined;

@@ -4,9 +4,9 @@ import { BlockList, isIP } from 'node:net';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy through which `server` is reached according to `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` (EN-2),
- * with Go's meaning: never for loopback addresses, `NO_PROXY` names hosts, domains, addresses and networks
- * (`10.0.0.0/8`, where a cluster's service address usually lies), each with an optional port.
+ * Returns the proxy through which `server` is reached according to `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` (EN-2), with
+ * Go's meaning: never for loopback addresses, `NO_PROXY` names hosts, domains, addresses and networks (`10.0.0.0/8`, where a
+ * cluster's service address usually lies), each with an optional port.
  *
  * @returns the proxy's URL, or undefined to connect directly
  */

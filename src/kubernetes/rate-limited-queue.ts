@@ -14,7 +14,7 @@ export interface WorkQueueOptions {
   readonly maxDelay?: Millis;
 }
 
-/** An empty work queue on `options.clock`; see {@link WorkQueue} for what it promises. */
+/** Returns an empty work queue on `options.clock`; see {@link WorkQueue} for what it promises. */
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   return new RateLimitedQueue(options);
 }

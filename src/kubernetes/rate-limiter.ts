@@ -86,7 +86,7 @@ class RateLimited implements Transport {
   }
 }
 
-/** @throws {Error} when a late timer let the deadline pass */
+/** Returns the request without what it waited. @throws {Error} when a late timer let the deadline pass */
 function withoutWait(request: TransportRequest, waited: Millis): TransportRequest {
   const { timeout } = request;
   if (timeout === undefined || waited === 0) return request;

@@ -34,24 +34,24 @@ export interface ListedAt {
 /** What a {@link Reflector} tells. Calls come in order; a list may begin again before it ended. */
 export interface ReflectorTarget {
   listBegan(): void;
-  /** A watch is asked for that resumes where the last one ended. */
+  /** Notes that a watch is asked for that resumes where the last one ended. */
   watchBegan(): void;
-  /** The server has answered that request. */
+  /** Notes that the server has answered that request. */
   watchOpened(): void;
-  /** The list or the watch failed. @param message a whole sentence */
+  /** Notes that the list or the watch failed. @param message a whole sentence */
   failed(message: string): void;
-  /** `object` is there, or was deleted, as a list or a watch says. */
+  /** Takes in that `object` is there, or was deleted, as a list or a watch says. */
   changed(type: WatchChangeType, object: KubernetesObject): void;
   /**
-   * The list is whole: what it did not show is gone.
+   * Notes that the list is whole: what it did not show is gone.
    * @throws {RevisionWentBackError} when it is older than what had been seen (D-6)
    */
   listEnded(list: ListedAt): void;
-  /** A bookmark: everything up to `revision` was told. */
+  /** Takes a bookmark: everything up to `revision` was delivered. */
   progressed(revision: string): void;
-  /** The server does not serve the type, as it answered a request that was sent at `sentAt` or later. */
+  /** Notes that the server does not serve the type, as it answered a request that was sent at `sentAt` or later. */
   absent(sentAt: Monotonic): void;
-  /** The server serves the type that was absent, as it answered a request that was sent at `sentAt` or later. */
+  /** Notes that the server serves the type that was absent, as it answered a request that was sent at `sentAt` or later. */
   served(sentAt: Monotonic): void;
 }
 
@@ -112,7 +112,7 @@ export class Reflector {
     this.#hurry.abort();
   }
 
-  /** One list with its watch, or one watch. @returns how long to wait before the next */
+  /** Runs one list with its watch, or one watch. @returns how long to wait before the next */
   async #attempt(signal: AbortSignal): Promise<Millis> {
     const { clock } = this.#options;
     const start = clock.monotonic();
@@ -141,7 +141,7 @@ export class Reflector {
     await this.#follow({ allowWatchBookmarks: true, timeoutSeconds }, signal);
   }
 
-  /** @returns whether the list went on as a watch, which has ended */
+  /** Lists all objects. @returns whether the list went on as a watch, which has ended */
   async #list(signal: AbortSignal): Promise<boolean> {
     if (!this.#streamingLists.isKnownBad && !this.#isAbsent) {
       try {

@@ -9,13 +9,16 @@ export interface Target {
   readonly subresource?: string | undefined;
 }
 
-/** Whether `name` can be that of one object: without one a path leads to a collection, and with dots to what is above it. */
+/**
+ * Reports whether `name` can be that of one object: without one a path leads to a collection, and with dots to what is above
+ * it.
+ */
 export function isPathName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..';
 }
 
 /**
- * The URL path of a collection or an object. A namespaced type without a namespace means all namespaces.
+ * Returns the URL path of a collection or an object. A namespaced type without a namespace means all namespaces.
  *
  * @throws where a name is given that can be that of no object, as the path would lead to something else
  */
@@ -30,7 +33,7 @@ export function resourcePath(type: ResourceType, target: Target): string {
   return target.subresource === undefined ? path : `${path}/${target.subresource}`;
 }
 
-/** The query of a list; empty when there is nothing to say. */
+/** Returns the query of a list; empty when there is nothing to say. */
 export function listQuery(query: ListQuery): URLSearchParams {
   const params = new URLSearchParams();
   set(params, 'labelSelector', query.labelSelector);
@@ -41,7 +44,7 @@ export function listQuery(query: ListQuery): URLSearchParams {
   return params;
 }
 
-/** The query of a watch; `sendInitialEvents` requires `resourceVersionMatch`, which is set with it. */
+/** Returns the query of a watch; `sendInitialEvents` requires `resourceVersionMatch`, which is set with it. */
 export function watchQuery(query: WatchQuery): URLSearchParams {
   const params = listQuery(query);
   params.set('watch', 'true');
@@ -54,13 +57,13 @@ export function watchQuery(query: WatchQuery): URLSearchParams {
   return params;
 }
 
-/** `path` with `params` behind what query it already has. */
+/** Returns `path` with `params` behind what query it already has. */
 export function withQuery(path: string, params: URLSearchParams): string {
   if (params.size === 0) return path;
   return `${path}${path.includes('?') ? '&' : '?'}${params.toString()}`;
 }
 
-/** `span` as the API server's `timeout` parameter expects it, such as `5m0s` or `1h30m0s` or `1.5s` (FL-15). */
+/** Returns `span` as the API server's `timeout` parameter expects it, such as `5m0s` or `1h30m0s` or `1.5s` (FL-15). */
 export function goDuration(span: Millis): string {
   const total = Math.max(0, span) / 1_000;
   const hours = Math.floor(total / 3_600);

@@ -18,13 +18,13 @@ function clusterScoped(type: ResourceType): ResourceType {
   return Object.freeze({ ...type, isNamespaced: false });
 }
 
-/** The group (empty for core) and version of an `apiVersion`, such as `apps/v1` or `v1`. */
+/** Returns the group (empty for core) and version of an `apiVersion`, such as `apps/v1` or `v1`. */
 export function splitApiVersion(apiVersion: string): readonly [group: string, version: string] {
   const slash = apiVersion.indexOf('/');
   return slash < 0 ? ['', apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
 }
 
-/** The `apiVersion` of objects of this type. */
+/** Returns the `apiVersion` of objects of this type. */
 export function apiVersionOf(type: ResourceType): string {
   return type.group === '' ? type.version : `${type.group}/${type.version}`;
 }

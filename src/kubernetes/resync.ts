@@ -7,7 +7,7 @@ export interface Resync<T> {
   readonly interval: Millis;
   /** Names its timer. */
   readonly owner: string;
-  /** What is there when its time has come. */
+  /** Returns what is there when its time has come. */
   objects(): Iterable<T>;
   pass(object: T): void;
 }

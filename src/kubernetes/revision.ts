@@ -1,6 +1,6 @@
 const decimal = /^(?:0|[1-9]\d*)$/;
 
-/** Whether `text` is a revision as etcd counts them: decimal digits of any length without leading zeros. */
+/** Reports whether `text` is a revision as etcd counts them: decimal digits of any length without leading zeros. */
 export function isRevision(text: unknown): text is string {
   return typeof text === 'string' && decimal.test(text);
 }
@@ -24,7 +24,7 @@ export function compareRevisions(left: string, right: string): number {
   return left < right ? -1 : 1;
 }
 
-/** The newer of a revision that may not exist yet and one that does. */
+/** Returns the newer of a revision that may not exist yet and one that does. */
 export function newerRevision(left: string | undefined, right: string): string {
   return left !== undefined && compareRevisions(left, right) >= 0 ? left : right;
 }

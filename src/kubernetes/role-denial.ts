@@ -33,7 +33,7 @@ export class RoleDenial {
     this.#settings = settings;
   }
 
-  /** How long to wait before the next look: after any other answer than a denial it comes soon. */
+  /** Returns how long to wait before the next look: after any other answer than a denial it comes soon. */
   get pause(): Millis {
     return this.#isLatest ? denialPause(this.#settings) : this.#settings.retryPeriod;
   }
@@ -44,7 +44,7 @@ export class RoleDenial {
     if (isDenied) this.#until = monotonic(sentAt + denialLife(this.#settings));
   }
 
-  /** Whether whoever leads without a Lease still may at `now`. */
+  /** Reports whether one that leads without a Lease still may at `now`. */
   vouches(now: Monotonic): boolean {
     return now < this.#until;
   }

@@ -36,7 +36,7 @@ interface Remembered {
 export class ScrapeAccess {
   readonly #client: Client;
   readonly #clock: Clock;
-  /** By a digest: tokens are not kept. */
+  /** Keyed by a digest: tokens are not kept. */
   readonly #answers = new Map<string, Remembered>();
 
   constructor(client: Client, clock: Clock) {
@@ -44,7 +44,11 @@ export class ScrapeAccess {
     this.#clock = clock;
   }
 
-  /** Never rejects. @param authorization the header, empty where there is none */
+  /**
+   * Asks the API server whether a scrape is permitted, and never rejects.
+   *
+   * @param authorization the header, empty where there is none
+   */
   async ask(authorization: string): Promise<ScrapeAnswer> {
     const [, token = ''] = /^Bearer ([^\s]+)$/i.exec(authorization) ?? [];
     if (token === '' || token.length > longestToken) return { kind: 'unauthenticated' };
@@ -89,7 +93,7 @@ export class ScrapeAccess {
     return { kind: 'forbidden', user: typeof username === 'string' ? username : '' };
   }
 
-  /** The `status` that the server answers `spec` with. */
+  /** Returns the `status` that the server answers `spec` with. */
   async #post(path: string, kind: string, spec: JsonObject): Promise<JsonObject> {
     const apiVersion = path.split('/').slice(2, 4).join('/');
     const body = { apiVersion, kind, spec };

@@ -14,9 +14,9 @@ const MOST_TRIES = 4;
 const LONGEST_WAIT = seconds(30);
 
 /**
- * `transport` that waits where the server asks it to: a GET answered 429 or 503 with `Retry-After` is sent
- * again after that time, at most three times, while its deadlines and 30 s permit. The time for the answer counts from
- * here for what is sent again, so that it includes the wait for the server.
+ * Returns `transport` that waits where the server asks it to: a GET answered 429 or 503 with `Retry-After` is sent again
+ * after that time, at most three times, while its deadlines and 30 s permit. The time for the answer counts from here for
+ * what is sent again, so that it includes the wait for the server.
  *
  * Writes and streams are never repeated here. A write rests on a decision that grows old while it waits, so
  * its error carries `retryAfter` to the work queue and the key is planned anew; a watch has its own backoff.
@@ -61,7 +61,7 @@ class ServerThrottle implements Transport {
     return parseRetryAfter(response.headers['retry-after'], this.#clock.now());
   }
 
-  /** `request` with what is now left of its deadlines, which began at `start`. */
+  /** Returns `request` with what is now left of its deadlines, which began at `start`. */
   #from(start: Monotonic, request: TransportRequest): TransportRequest {
     const { timeout, answerWithin } = request;
     const passed = this.#clock.monotonic() - start;

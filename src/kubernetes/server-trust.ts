@@ -25,7 +25,7 @@ export function tlsOf({ isInsecure, authorities, besides }: ServerTrust): () => 
   };
 }
 
-/** The peer trusts what the system's store holds; where there is none, what Node brings along. */
+/** Returns the peer trusts what the system's store holds; where there is none, what Node brings along. */
 function trustOfHost(besides?: string): SecureContext {
   if (besides !== undefined) return createSecureContext({ ca: [...authoritiesOfHost(), besides] });
   ofHost ??= createSecureContext({ ca: authoritiesOfHost() });

@@ -6,7 +6,7 @@ import { resourceTypes } from './resource-type.ts';
 
 /** A ConfigMap as it was read or written. */
 export interface SharedTexts {
-  /** By key; what stands under `binaryData` is there in base64. */
+  /** Keyed as the ConfigMap is; what stands under `binaryData` is there in base64. */
   readonly texts: ReadonlyMap<string, string>;
   /** Undefined: there is none. */
   readonly configMap: KubernetesObject | undefined;
@@ -57,7 +57,7 @@ export class SharedConfigMap {
   }
 }
 
-/** Whether a write was refused as somebody else has written, made or removed the object since it was read. */
+/** Reports whether a write was refused as somebody else has written, made or removed the object since it was read. */
 export function hasLostSwap(error: unknown): boolean {
   return isConflict(error) || isAlreadyExists(error) || isNotFound(error);
 }

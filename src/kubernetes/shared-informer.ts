@@ -37,7 +37,7 @@ export interface InformerOptions<T extends Cached> {
   readonly isSpecRead?: boolean | 'node-name';
 }
 
-/** An informer that does nothing yet; add the handlers, then `run` it once. */
+/** Returns an informer that does nothing yet; add the handlers, then `run` it once. */
 export function createInformer<T extends Cached>(options: InformerOptions<T>): Informer<T> {
   return new SharedInformer(options);
 }
@@ -71,7 +71,7 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
       this.#staleness.check(),
     );
     this.synced = this.#sync.promise;
-    // Whoever awaits `synced` gets the rejection; it is no unhandled one when nobody does.
+    // The rejection reaches those that await `synced`; it is no unhandled one when nobody does.
     this.synced.catch(() => undefined);
     this.#cache = new ObjectCache({
       project: options.project,
@@ -172,7 +172,7 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
     const changes = type === 'DELETED' ? this.#cache.remove(object) : this.#cache.upsert(object);
     const { resourceVersion } = object.metadata;
     if (this.#isListing && type === 'DELETED') this.freshness.removedWhileListing(resourceVersion);
-    // Before the handlers run: to them, the cache contains what they are told.
+    // Before the handlers run: to them, the cache contains what they are given.
     if (this.#isListing) this.#staleness.listing();
     else this.#delivered(resourceVersion);
     this.#tell(changes);
@@ -205,7 +205,7 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
     if (this.#presence.served(sentAt)) this.#appeared();
   }
 
-  /** What the cache shows of a type that was absent is not the whole before its list has ended. */
+  /** Notes that a type is there which was absent: the cache shows the whole of it once its list has ended. */
   #appeared(): void {
     this.#hasSynced = false;
     this.#stateChanged();

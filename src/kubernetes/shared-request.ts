@@ -8,7 +8,7 @@ export class SharedRequest {
     this.#send = send;
   }
 
-  /** Whether it is under way. */
+  /** Reports whether it is under way. */
   get isUnderWay(): boolean {
     return this.#underWay !== undefined;
   }

@@ -9,7 +9,8 @@ export interface ShippedObject {
 }
 
 /**
- * What `create` makes. Where the Role does not permit that, the object was never applied, or somebody has deleted it.
+ * Returns what `create` makes. Where the Role does not permit that, the object was never applied, or somebody has deleted
+ * it.
  *
  * @throws what `create` throws; in place of a 403 what {@link missingObject} is
  */

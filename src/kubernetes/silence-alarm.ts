@@ -40,12 +40,12 @@ export class SilenceAlarm implements Disposable {
     return this.#controller.signal;
   }
 
-  /** Set once the alarm went off. */
+  /** Returns the failure once the alarm went off. */
   get silence(): WatchSilentError | undefined {
     return this.#silence;
   }
 
-  /** Something was heard; goes off when nothing is for `limit` from now. */
+  /** Notes that something was heard; goes off when nothing is for `limit` from now. */
   arm(limit: Millis): void {
     this.#heardAt = this.#options.clock.monotonic();
     // A shorter limit needs an earlier timer; a longer one is noticed when the timer fires.

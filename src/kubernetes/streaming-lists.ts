@@ -9,17 +9,17 @@ export class StreamingLists {
   #isKnownBad = false;
   #failed = 0;
 
-  /** Whether the server does not know them. */
+  /** Reports whether the server does not know them. */
   get isKnownBad(): boolean {
     return this.#isKnownBad;
   }
 
-  /** A list came to its end. */
+  /** Notes that a list came to its end. */
   listed(): void {
     this.#failed = 0;
   }
 
-  /** A streaming list failed with `error`. @returns whether pages may do better */
+  /** Notes that a streaming list failed with `error`. @returns whether pages may do better */
   failed(error: unknown): boolean {
     this.#failed += 1;
     if (error instanceof UnmarkedListError) {

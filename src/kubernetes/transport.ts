@@ -35,7 +35,7 @@ export interface ByteRequest extends Omit<TransportRequest, 'body'> {
    * @default any number
    */
   readonly longestAnswer?: number;
-  /** Told the length of each piece of a whole answer as it comes, before it is kept; may abort `signal`. */
+  /** Called with the length of each piece of a whole answer as it comes, before it is kept; may abort `signal`. */
   readonly onBytes?: (bytes: number) => void;
 }
 

@@ -43,7 +43,7 @@ export class TypePresence {
   }
 
   /**
-   * A list that was sent at `sentAt` was answered that there is no such type.
+   * Notes that a list that was sent at `sentAt` was answered that there is no such type.
    * @returns whether that is news of now: the type may have been found since that request was sent
    */
   absent(sentAt: Monotonic): boolean {
@@ -53,7 +53,7 @@ export class TypePresence {
     return true;
   }
 
-  /** A list that was sent at `sentAt` found the type. @returns whether it was absent before */
+  /** Notes that a list that was sent at `sentAt` found the type. @returns whether it was absent before */
   served(sentAt: Monotonic): boolean {
     this.#servedAt = monotonic(Math.max(this.#servedAt ?? sentAt, sentAt));
     const wasAbsent = this.#absence !== undefined;

@@ -69,7 +69,7 @@ export interface ByteTransport extends Transport {
 }
 
 /**
- * The transport over HTTP(S), with connections kept alive.
+ * Returns the transport over HTTP(S), with connections kept alive.
  *
  * Whole answers share a bounded pool; streams have their own connections, so that no number of watches can
  * starve a write. HTTP/1.1 only: a stalled stream then stalls nothing else, and a connection per stream makes
@@ -164,8 +164,8 @@ class UndiciTransport implements ByteTransport {
   }
 
   /**
-   * Nobody listens any more. An API server that shuts down waits up to a minute for its streams to end, and does not
-   * tell them: they end here, so that it may go, and their readers resume at its successor.
+   * Ends the stream, as nobody listens any more. An API server that shuts down waits up to a minute for its streams to end,
+   * and does not tell them: they end here, so that it may go, and their readers resume at its successor.
    */
   #leave(cause: Error): void {
     for (const stream of this.#open) {
@@ -239,7 +239,7 @@ function directly(lookup: LookupFunction | undefined): DispatcherFactory {
   };
 }
 
-/** `tls` in Node's terms. */
+/** Returns `tls` in Node's terms. */
 export function connectOptions(tls: TlsSettings): ConnectSettings {
   const { serverName, isInsecure, ...context } = tls;
   return {

@@ -64,33 +64,33 @@ export class ViewStaleness {
     this.#heardAt = options.clock.monotonic();
   }
 
-  /** Why the view is stale; undefined while it is not. */
+  /** Returns why the view is stale; undefined while it is not. */
   get current(): Staleness | undefined {
     return this.#current;
   }
 
-  /** When a probe is next worth a request; in the past when it is now. */
+  /** Returns when a probe is next worth a request; in the past when it is now. */
   get nextProbe(): Monotonic {
     const { sentAt } = this.#unanswered ?? {};
     if (sentAt !== undefined) return monotonic(sentAt + probeRetry);
     return monotonic(Math.max(this.#heardAt, this.#probedAt ?? this.#heardAt) + quietSpan);
   }
 
-  /** A list or a watch is asked for. */
+  /** Notes that a list or a watch is asked for. */
   asked(): void {
     this.#left();
     this.#waitingSince ??= this.#options.clock.monotonic();
     this.check();
   }
 
-  /** A watch was answered, from where the last one ended. */
+  /** Notes that a watch was answered, from where the last one ended. */
   opened(): void {
     this.#openedAt = this.#options.clock.monotonic();
     this.#waitingSince = undefined;
     this.check();
   }
 
-  /** A list or a watch failed. @param message a whole sentence that says what, and why */
+  /** Notes that a list or a watch failed. @param message a whole sentence that says what, and why */
   failed(message: string): void {
     this.#left();
     const since = this.#failure?.since ?? this.#waitingSince ?? this.#options.clock.monotonic();
@@ -99,14 +99,14 @@ export class ViewStaleness {
     this.check();
   }
 
-  /** A part of a list was delivered. */
+  /** Notes that a part of a list was delivered. */
   listing(): void {
     this.#heardAt = this.#options.clock.monotonic();
     this.#waitingSince = this.#heardAt;
     if (this.#unanswered !== undefined) this.#answered();
   }
 
-  /** The end of a list, a change or a bookmark was delivered: what failed before works. */
+  /** Notes that the end of a list, a change or a bookmark was delivered: what failed before works. */
   delivered(): void {
     this.#heardAt = this.#options.clock.monotonic();
     this.#waitingSince = undefined;
@@ -117,19 +117,19 @@ export class ViewStaleness {
     if (isTroubled || this.#current !== undefined) this.check();
   }
 
-  /** The server does not serve the type: there is nothing to be kept up to date. */
+  /** Notes that the server does not serve the type: there is nothing to be kept up to date. */
   absent(): void {
     this.delivered();
     this.#openedAt = undefined;
   }
 
-  /** A probe was answered. */
+  /** Notes that a probe was answered. */
   probeAnswered(): void {
     this.#probedAt = this.#options.clock.monotonic();
     this.#answered();
   }
 
-  /** A probe that was sent at `sentAt` failed. @param message a whole sentence that says why */
+  /** Notes that a probe that was sent at `sentAt` failed. @param message a whole sentence that says why */
   probeFailed(sentAt: Monotonic, message: string): void {
     // What was heard while it was under way is a better answer.
     if (this.#heardAt > sentAt) return;
@@ -151,7 +151,7 @@ export class ViewStaleness {
     if ((before === undefined) !== (first === undefined)) this.#options.changed(this.#current);
   }
 
-  /** Nothing is kept up to date any more, and nothing told. */
+  /** Ends the watch over the view: nothing is kept up to date any more, and nothing said. */
   stop(): void {
     this.#timer?.cancel();
     this.#isStopped = true;
@@ -163,7 +163,7 @@ export class ViewStaleness {
     this.check();
   }
 
-  /** The watch under way has ended. */
+  /** Notes that the watch under way has ended. */
   #left(): void {
     if (this.#isSteady(this.#options.clock.monotonic())) this.#failure = undefined;
     this.#openedAt = undefined;
@@ -190,7 +190,10 @@ export class ViewStaleness {
     return troubles;
   }
 
-  /** A watch that was answered after a failure may have mended it: that is not told, nor taken back, before it is steady. */
+  /**
+   * Returns the trouble of a failure. A watch that was answered after it may have mended it: neither is said before it is
+   * steady.
+   */
   #ofFailure(failure: Staleness): Trouble {
     const isOpen = this.#openedAt !== undefined;
     const isDue = !isOpen || this.#current !== undefined;

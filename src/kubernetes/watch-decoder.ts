@@ -51,13 +51,13 @@ export class WatchDecoder {
     this.#textOf = textOf;
   }
 
-  /** Bytes of all lines decoded so far. */
+  /** Returns the bytes of all lines decoded so far. */
   get consumed(): number {
     return this.#consumed;
   }
 
   /**
-   * The events completed by `chunk`, decoded one by one as they are taken; the rest is kept for the next call.
+   * Returns the events completed by `chunk`, decoded one by one as they are taken; the rest is kept for the next call.
    *
    * @throws {WatchDecodeError} for a line that is no event
    */
@@ -73,7 +73,7 @@ export class WatchDecoder {
     if (start < bytes.length) this.#keep(bytes.subarray(start));
   }
 
-  /** The answer has ended. @throws {WatchDecodeError} when it ended inside a line */
+  /** Notes that the answer has ended. @throws {WatchDecodeError} when it ended inside a line */
   end(): void {
     if (this.#headLength > 0) {
       throw new WatchDecodeError(
@@ -160,7 +160,7 @@ function eventOf(type: unknown, object: JsonObject): WatchEvent {
   }
 }
 
-/** Whether `object` has the metadata that every stored object has: a name, a uid and a revision. */
+/** Reports whether `object` has the metadata that every stored object has: a name, a uid and a revision. */
 function isKubernetesObject(object: JsonObject): object is KubernetesObject {
   const metadata = object['metadata'];
   return (

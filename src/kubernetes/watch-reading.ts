@@ -12,9 +12,9 @@ export interface WatchReading {
   /** Asks for it; `signal` aborts when it is to be left. */
   open(signal: AbortSignal): Promise<TransportStream>;
   readonly decoder: WatchDecoder;
-  /** Told each event. What it throws ends the watch. */
+  /** Takes each event. What it throws ends the watch. */
   receive(event: WatchEvent): void;
-  /** How long it may tell nothing from now on; asked anew after each event. */
+  /** Returns how long it may tell nothing from now on; asked anew after each event. */
   silenceLimit(): Millis;
 }
 

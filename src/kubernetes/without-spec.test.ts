@@ -118,7 +118,7 @@ for (const annotations of [
   { a: '\\"}', b: '\\' },
   { a: ':"', b: ',"}' },
 ]) {
-  test(`withoutSpec() sees the end of the annotations ${JSON.stringify(annotations)} (#14)`, () => {
+  test(`withoutSpec() sees the end of the annotations ${JSON.stringify(annotations)}`, () => {
     const object = { metadata: { name: 'a', annotations }, spec: { b: 1 }, status: { c: 1 } };
     assert.deepEqual(parsed({ type: 'MODIFIED', object }), {
       type: 'MODIFIED',

@@ -22,7 +22,7 @@ const colon = 0x3a;
 const comma = 0x2c;
 
 /**
- * The text of one watch event without the object's spec, annotations and managed fields, where these can be cut out
+ * Returns the text of one watch event without the object's spec, annotations and managed fields, where these can be cut out
  * without parsing; else the whole.
  *
  * Most of a pod is its spec, and parsing it only to drop it is most of what filling a cache costs. Inside a JSON
@@ -40,7 +40,7 @@ export function withoutSpec(line: Buffer): string {
   return withSpec(line, () => 'null');
 }
 
-/** {@link withoutSpec} of a pod, but for the name of its node, which is all of its spec that stays. */
+/** Returns {@link withoutSpec} of a pod, but for the name of its node, which is all of its spec that stays. */
 export function withoutSpecButNode(line: Buffer): string {
   return withSpec(line, (spec) => {
     const nodeName = nodeNameIn(spec);
@@ -62,8 +62,8 @@ function withSpec(line: Buffer, kept: (spec: Buffer) => string): string {
 }
 
 /**
- * The member `nodeName` of `spec`, as it is written; undefined where that has no such text of its own: a member of that name
- * may stand deeper as well, as among the labels that a selector matches.
+ * Returns the member `nodeName` of `spec`, as it is written; undefined where that has no such text of its own: a member of
+ * that name may stand deeper as well, as among the labels that a selector matches.
  */
 function nodeNameIn(spec: Buffer): string | undefined {
   if (!spec.includes(nodeNameBegins)) return undefined;
@@ -91,7 +91,10 @@ function isAt(bytes: Buffer, part: Buffer, at: number): boolean {
   return bytes.subarray(at, at + part.length).equals(part);
 }
 
-/** The text of `head` without the annotations of the metadata: a flat map of texts, so that its end can be seen. The mark of a bookmark stays. */
+/**
+ * Returns the text of `head` without the annotations of the metadata: a flat map of texts, so that its end can be seen. The
+ * mark of a bookmark stays.
+ */
 function withoutAnnotations(head: Buffer): string {
   const begin = head.indexOf(annotationsBegin);
   if (begin < 0) return head.toString('utf8');
@@ -100,7 +103,7 @@ function withoutAnnotations(head: Buffer): string {
   return `${head.toString('utf8', 0, begin)}${head.toString('utf8', end)}`;
 }
 
-/** Index behind a map of texts whose first text begins at `from`; -1 where it is something else. */
+/** Returns the index behind a map of texts whose first text begins at `from`; -1 where it is something else. */
 function endOfMap(head: Buffer, from: number): number {
   for (let begin = from; ; ) {
     const end = endOfText(head, begin);
@@ -113,7 +116,7 @@ function endOfMap(head: Buffer, from: number): number {
   }
 }
 
-/** Index of the quote that ends the text which begins at `from`; -1 when there is none. */
+/** Returns the index of the quote that ends the text which begins at `from`; -1 when there is none. */
 function endOfText(head: Buffer, from: number): number {
   for (let at = head.indexOf(quote, from); at >= 0; at = head.indexOf(quote, at + 1)) {
     let before = at;
@@ -124,7 +127,7 @@ function endOfText(head: Buffer, from: number): number {
   return -1;
 }
 
-/** Where the managed fields begin, if nothing of the metadata follows them up to the end of `head`; else -1. */
+/** Returns where the managed fields begin, if nothing of the metadata follows them up to the end of `head`; else -1. */
 function managedFieldsAtEnd(head: Buffer): number {
   const begin = head.indexOf(managedFieldsBegin);
   if (begin < 0 || !head.subarray(-arrayEndsMetadata.length).equals(arrayEndsMetadata)) return -1;

@@ -9,17 +9,17 @@ export interface WorkQueue {
   add(key: string): void;
   /** Makes `key` ready `delay` from now; the earliest deadline of a key wins. */
   addAfter(key: string, delay: Millis): void;
-  /** `addAfter` with the key's exponential backoff. */
+  /** Adds `key` again after its exponential backoff. */
   addRateLimited(key: string): void;
   /** Resets the key's backoff. */
   forget(key: string): void;
-  /** Failures in a row since the last `forget`. */
+  /** Returns how many failures there were in a row since the last `forget`. */
   failures(key: string): number;
-  /** The next ready key, once there is one; undefined when the queue was shut down. Pair with {@link done}. */
+  /** Returns the next ready key, once there is one; undefined when the queue was shut down. Pair with {@link done}. */
   get(): Promise<string | undefined>;
   done(key: string): void;
   /** Keys that are ready and not taken. */
   readonly depth: number;
-  /** Keys go nowhere any more; `get` answers undefined. */
+  /** Shuts the queue down: keys go nowhere any more, and `get` answers undefined. */
   shutDown(): void;
 }

@@ -1,3 +1,7 @@
+/**
+ * Which message goes to Slack next, and when: what is newest first, within Slack's limits. The room posts messages and
+ * callbacks and reads their answers; nothing of a rollout waits for it, and what has happened is decided elsewhere.
+ */
 import { type Millis, type Monotonic, monotonic, seconds } from '#base/units.ts';
 import {
   isLastPhase,

@@ -113,7 +113,7 @@ function readSpec(object: JsonObject): {
   return { read, problems: fields.problems };
 }
 
-/** An integer of `check`; a wrong one is told, and its default stands for it. */
+/** Returns an integer of `check`; a wrong one is reported, and its default stands for it. */
 function countOf(field: CheckField, check: JsonObject, fields: SpecFields): number {
   return fields.count(check, `spec.check.${field}`, 0) ?? checkDefaults[field];
 }

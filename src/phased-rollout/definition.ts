@@ -5,7 +5,7 @@ import { definitionOf } from '#kubernetes/custom-resource-definition.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { mostAdditionalQueries } from './parse-queries.ts';
 
-/** An integer as the peer's schema has it. */
+/** Returns an integer as the peer's schema has it. */
 function int32(minimum: number, description: string): JsonObject {
   return { type: 'integer', format: 'int32', minimum, description };
 }

@@ -15,7 +15,7 @@ export interface GateQueries {
   readonly urlProblem: string | undefined;
 }
 
-/** By the spec as it was parsed, which is one object for as long as its resource is not changed. */
+/** Keyed by the spec as it was parsed, which is one object for as long as its resource is not changed. */
 const known = new WeakMap<PhasedRolloutSpec, GateQueries>();
 
 /**

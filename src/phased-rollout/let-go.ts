@@ -55,7 +55,7 @@ interface Indexed {
   readonly index: number;
 }
 
-/** Pods on another revision than `wanted`, the highest ordinal first. */
+/** Returns the pods on another revision than `wanted`, the highest ordinal first. */
 function outdatedOf(
   set: StatefulSetView,
   pods: readonly PodView[],
@@ -82,7 +82,7 @@ export class LetGoPods implements DisruptionsUnderWay {
     this.#ports = ports;
   }
 
-  /** A partition leaves now that lets `pod` go. */
+  /** Notes that a partition leaves now that lets `pod` go. */
   sent(pod: PodView): void {
     this.#sent.delete(pod.uid);
     this.#sent.set(pod.uid, { pod, at: this.#ports.clock.monotonic() });

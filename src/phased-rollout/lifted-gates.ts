@@ -20,14 +20,14 @@ const horizon = seconds(120);
  */
 export class LiftedGates {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  /** By uid of the set. */
+  /** Keyed by the uid of the set. */
   readonly #lifted = new Map<string, LiftedGate>();
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
   }
 
-  /** A request leaves now that lifts the gate of the set `uid`, whose partition is `from` at `revision`. */
+  /** Notes that a request leaves now that lifts the gate of the set `uid`, whose partition is `from` at `revision`. */
   sent(uid: string, { from, revision }: Pick<LiftedGate, 'from' | 'revision'>): void {
     this.#lifted.delete(uid);
     this.#lifted.set(uid, { from, revision, at: this.#clock.monotonic() });
@@ -35,7 +35,7 @@ export class LiftedGates {
   }
 
   /**
-   * A request of an earlier process, of which nobody knows, may still lift the gate of `set`.
+   * Notes that a request of an earlier process, of which nobody knows, may still lift the gate of `set`.
    *
    * @param followed the partition of the step that was stored last of the update under way; undefined where none was. Where
    * the gate is lifted and this says otherwise, such a request has arrived before anybody could see it.

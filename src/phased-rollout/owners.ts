@@ -19,7 +19,8 @@ export function rolloutsOf(
 }
 
 /**
- * PhasedRollouts, as others ask that could move their sets. One that is being deleted names its set until it has let it go.
+ * Returns PhasedRollouts, as others ask that could move their sets. One that is being deleted names its set until it has let
+ * it go.
  *
  * @param isListed whether they may be listed, as far as is known; undefined while that is being found out
  */
@@ -42,7 +43,7 @@ export function phasedRolloutOwners(
   };
 }
 
-/** The sets that a PhasedRollout named before `change`, and names after it. */
+/** Returns the sets that a PhasedRollout named before `change`, and names after it. */
 function targetsOf(change: Change<RolloutView>): readonly SetName[] {
   const states = change.kind === 'updated' ? [change.old, change.object] : [change.object];
   return states.flatMap(({ namespace, spec }) =>

@@ -21,7 +21,7 @@ export interface RolloutView extends Cached {
   readonly writtenStatus: JsonObject;
 }
 
-/** Reads a PhasedRollout as the API server sent it. Total: what cannot be read is told by `spec`, or counts as not written. */
+/** Reads a PhasedRollout as the API server sent it. Total: what cannot be read is reported by `spec`, or counts as not written. */
 export function parseRollout(object: JsonObject): RolloutView {
   const metadata = objectAt(object, 'metadata');
   const { finalizers } = metadata;

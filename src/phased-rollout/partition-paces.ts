@@ -17,11 +17,11 @@ interface PartitionPause {
   readonly because: { readonly reason: 'PartitionContested'; readonly message: string };
 }
 
-/** How soon a partition is written again that somebody else keeps changing back: ever later, and told. */
+/** How soon a partition is written again that somebody else keeps changing back: ever later, and reported. */
 export class PartitionPaces {
   readonly #attempts = new WriteAttempts<number, 'PartitionContested'>();
 
-  /** The partition was stored. */
+  /** Notes that the partition was stored. */
   written({ set, from, to }: SetPartition, { now, monotonic: at }: Moment): void {
     this.#attempts.sweep(at);
     this.#attempts.written({ key: set.uid, to, at }, (writes, wait) => ({
@@ -32,7 +32,7 @@ export class PartitionPaces {
     }));
   }
 
-  /** Why, and until when, one of `decisions` is not carried out; undefined where all may be. */
+  /** Returns why, and until when, one of `decisions` is not carried out; undefined where all may be. */
   pauseOf(
     decisions: readonly PhasedDecision[],
     { now, monotonic: at }: Moment,

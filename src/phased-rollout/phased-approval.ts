@@ -23,7 +23,7 @@ export interface ApprovalPorts extends PhasedMomentPorts {
  * @throws OverruledError when the new plan does not have it, StaleBasisError when its view is not proven
  */
 export function approve(wanted: PhasedDecision, key: string, ports: ApprovalPorts): Basis {
-  // Also after a pause of the process, however long: whoever holds the Lease now is the one to plan.
+  // Also after a pause of the process, however long: the present holder of the Lease is the one to plan.
   if (!ports.leads()) throw new OverruledError('Cannot write as the Lease is not held any more');
   const moment = phasedMomentOf(key, ports);
   if (moment === undefined || !isPlanned(wanted, moment)) {
@@ -36,7 +36,11 @@ export function approve(wanted: PhasedDecision, key: string, ports: ApprovalPort
   return basisOf(moment.proof, moment.monotonic, ports.term);
 }
 
-/** @throws StaleBasisError where the view is not proven, OverruledError where a budget does not permit it any more */
+/**
+ * Throws what keeps the request back.
+ *
+ * @throws StaleBasisError where the view is not proven, OverruledError where a budget does not permit it any more
+ */
 function requireProof(wanted: PhasedDecision, moment: PhasedMoment): void {
   if (!isProven(moment.proof, moment.monotonic))
     throw new StaleBasisError(Number.POSITIVE_INFINITY);
@@ -64,7 +68,7 @@ function noteLifted(
   lifted.sent(uid, { from: found.set.spec.partition, revision: wanted.revision });
 }
 
-/** Whether the pod that goes by `decision` may be governed by a budget; a pod that is stuck costs none. */
+/** Reports whether the pod that goes by `decision` may be governed by a budget; a pod that is stuck costs none. */
 export function asksBudgets(decision: PhasedDecision): boolean {
   if (decision.kind === 'delete-pod') return decision.because.reason === 'RollingBack';
   return decision.kind === 'set-partition';
@@ -84,14 +88,14 @@ function isSame(one: PhasedDecision, other: PhasedDecision): boolean {
   return isDeepStrictEqual(what, wanted);
 }
 
-/** Whether `decision` lowers what blocks updates, so that pods may roll by it. */
+/** Reports whether `decision` lowers what blocks updates, so that pods may roll by it. */
 export function letsGo(decision: PhasedDecision): boolean {
   if (decision.kind === 'set-partition') return decision.to < decision.from;
   return decision.kind === 'release' && decision.drops !== 'nothing';
 }
 
 /**
- * Whether `decision` takes pods away on our own account, so that it must rest on a view that is proven: what a user
+ * Reports whether `decision` takes pods away on our own account, so that it must rest on a view that is proven: what a user
  * lifted the gate of does not.
  */
 export function takesPods(decision: PhasedDecision, { snapshot }: PhasedMoment): boolean {

@@ -117,7 +117,7 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
   return { ...at, rollout, snapshot, proof: { ...proof, budgets }, next, permission };
 }
 
-/** Whether an earlier process has to be waited for is known once the holds of the moment are. */
+/** Notes whether an earlier process has to be waited for, which is known once the holds of the moment are. */
 function noteAwaited(
   target: TargetSet,
   { rollout: { status }, ...at }: At & Pick<PhasedMoment, 'rollout'>,
@@ -235,7 +235,7 @@ function knownAt(steady: Monotonic): GateSight['known'] {
   return { began: steady, lastAnswer: steady, lastError: steady };
 }
 
-/** Why nothing can be asked, as far as is known: a Secret that was not read yet is no problem. */
+/** Returns why nothing can be asked, as far as is known: a Secret that was not read yet is no problem. */
 function problemOf(
   spec: PhasedRolloutSpec,
   namespace: string,

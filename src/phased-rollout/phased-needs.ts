@@ -36,7 +36,8 @@ export class PhasedNeeds {
   }
 
   /**
-   * What has to be read or reserved before `plan` may be acted on; undefined when nothing has. Also notes what is wanted away.
+   * Returns what has to be read or reserved before `plan` may be acted on; undefined when nothing has. Also notes what is
+   * wanted away.
    *
    * @throws StaleBasisError when the view is still not proven although it was read a few times, OverruledError when
    * the budget has to be asked ever again
@@ -76,7 +77,7 @@ export class PhasedNeeds {
     };
   }
 
-  /** A pod goes under a budget once its reservation is stored. */
+  /** Returns the reservation that a pod under a budget needs before it goes. */
   #reservationOf({ permission, next }: PhasedMoment, plan: PhasedPlan): Need | undefined {
     if (permission?.kind !== 'to-ask' || next === undefined) return undefined;
     if (!plan.decisions.some(asksBudgets)) return undefined;
@@ -98,7 +99,7 @@ function isAsking({ decisions }: PhasedPlan): boolean {
   return decisions.some((each) => each.kind === 'ask' || isUnaskable(each));
 }
 
-/** Whether it is that Prometheus cannot be asked. */
+/** Reports whether it is that Prometheus cannot be asked. */
 export function isUnaskable({ because }: PhasedDecision): boolean {
   return because.reason === 'PrometheusConfigError';
 }

@@ -74,7 +74,11 @@ export class PhasedPass {
     this.#needs = new PhasedNeeds(key, ports);
   }
 
-  /** @throws what a request fails with, OverruledError or StaleBasisError where something may not be sent any more */
+  /**
+   * Runs the pass.
+   *
+   * @throws what a request fails with, OverruledError or StaleBasisError where something may not be sent any more
+   */
   async run(signal: AbortSignal): Promise<PhasedPassEnd> {
     for (;;) {
       const moment = phasedMomentOf(this.#key, this.#ports);
@@ -91,7 +95,7 @@ export class PhasedPass {
     }
   }
 
-  /** What has been written is on its way: nothing is decided on what was before it. */
+  /** Awaits what has been written and is on its way: nothing is decided on what was before it. */
   #awaitingOwnWrite({
     rollout,
     snapshot,
@@ -116,7 +120,7 @@ export class PhasedPass {
     return { kind: 'ended', rollout, holds, requeue: { kind: 'await-change' } };
   }
 
-  /** What somebody else keeps undoing waits; all else goes on. */
+  /** Returns the plan in which what somebody else keeps undoing waits; all else goes on. */
   #uncontested(plan: PhasedPlan, moment: PhasedMoment): PhasedPlan {
     let { requeue } = plan;
     const decisions = plan.decisions.map((each): PhasedDecision => {
@@ -128,7 +132,10 @@ export class PhasedPass {
     return { ...plan, decisions, requeue };
   }
 
-  /** Somebody else keeps undoing the status. What changes a set or a pod does not wait for that: gates must stand. */
+  /**
+   * Returns how long the status waits which somebody else keeps undoing. What changes a set or a pod does not wait for that:
+   * gates must stand.
+   */
   #statusPause(plan: PhasedPlan, moment: PhasedMoment): Paused | undefined {
     if (!plan.decisions.every(({ kind }) => isOfStatus(kind))) return undefined;
     if (statusAfter(moment, plan) === undefined) return undefined;
@@ -160,7 +167,7 @@ export class PhasedPass {
     return sooner(requeue, { kind: 'at', at: after(now, millis(horizon - monotonic)) });
   }
 
-  /** @throws what a request fails with */
+  /** Carries out what is planned. @throws what a request fails with */
   async #act(decision: PhasedDecision, moment: PhasedMoment, signal: AbortSignal): Promise<void> {
     switch (decision.kind) {
       case 'hold':
@@ -284,12 +291,12 @@ export class PhasedPass {
   }
 }
 
-/** Somebody else takes back what would be written: all waits, and says so. */
+/** Ends a pass whose writes somebody else takes back: all waits, and says so. */
 function paused({ rollout }: PhasedMoment, { until, because }: Paused): PhasedPassEnd {
   return { kind: 'ended', rollout, holds: [because], requeue: { kind: 'at', at: until } };
 }
 
-/** Whether decisions of `kind` change no more than what is known and told of a PhasedRollout. */
+/** Reports whether decisions of `kind` change no more than what is known and reported of a PhasedRollout. */
 function isOfStatus(kind: PhasedDecision['kind']): boolean {
   return kind === 'ask' || kind === 'tell' || kind === 'hold';
 }

@@ -186,7 +186,7 @@ export function rolloutRef({ namespace, name, uid }: RolloutView): SetRef {
   return { namespace, name, uid };
 }
 
-/** Returns the deletion that `decision` is, as whoever sends it takes it. */
+/** Returns the deletion that `decision` is, as its sender takes it. */
 export function deletionOf({
   set,
   pod,

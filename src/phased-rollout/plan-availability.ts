@@ -5,8 +5,8 @@ import { awaitingPods, planStuckPod, stuckOnUpdate } from './plan-stuck.ts';
 import type { Step } from './status.ts';
 
 /**
- * What is done while not all pods are available, each by what it says itself and not by a count that may be old; undefined
- * where all are. No pod goes while another is away: not before the analysis, and not after it either.
+ * Returns what is done while not all pods are available, each by what it says itself and not by a count that may be old;
+ * undefined where all are. No pod goes while another is away: not before the analysis, and not after it either.
  */
 export function planUnavailable(pass: Pass, step: Step): Outcome | undefined {
   const slots = slotsIn(pass);

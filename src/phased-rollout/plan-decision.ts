@@ -7,7 +7,7 @@ import type { SetHeldReason } from '#control/set-holds.ts';
 import type { WantedCondition } from '#kubernetes/conditions.ts';
 import type { RolloutStatus } from './status.ts';
 
-/** Why nothing may be disrupted, from whoever guards that. */
+/** Why nothing may be disrupted, from what guards that. */
 export type HeldReason = SetHeldReason;
 
 /** Why a plan does something, or does not. */

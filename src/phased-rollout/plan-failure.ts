@@ -11,7 +11,7 @@ export interface FailedCheck {
   readonly answer?: Answer;
 }
 
-/** What is done once the failure budget is spent: nothing more goes, and by the wish of the user pods go back. */
+/** Returns what is done once the failure budget is spent: nothing more goes, and by the wish of the user pods go back. */
 export function planFailure(pass: Pass, step: Step, failed: FailedCheck): Outcome {
   const why = whyOf(pass, step, failed);
   if (isRollbackWanted(pass)) return beginRollback(pass, step, why);

@@ -48,7 +48,7 @@ export function gateStateOf(
   return { ...state, errors, ...(lastError !== undefined && { lastError }) };
 }
 
-/** What is done while the check of `step` decides: count what was answered, ask, wait, or let the next pod go. */
+/** Returns what is done while the check of `step` decides: count what was answered, ask, wait, or let the next pod go. */
 export function planGate(pass: Pass, step: Step): Outcome {
   const { snapshot, spec } = pass;
   const check = checkOf(settingsOf(spec));
@@ -77,7 +77,10 @@ function viewOf({ snapshot, now }: Pass, state: CheckState): CheckView {
   return { state, questionId, now, steady, known, isAsked };
 }
 
-/** Only those of a failure budget that are written: without one any number of failures is waited out, as at the peer. */
+/**
+ * Returns the settings, of a failure budget only those that are written: without one any number of failures is waited out,
+ * as at the peer.
+ */
 function settingsOf({
   initialDelay,
   period,
@@ -93,7 +96,7 @@ function settingsOf({
   };
 }
 
-/** A count is stored before anything rests on it, and what comes of it is for the next look. */
+/** Stores a count before anything rests on it; what comes of it is for the next look. */
 function stored(
   pass: Pass,
   counted: { readonly step: Step; readonly sight: Sight; readonly answer: Answer },
@@ -120,7 +123,7 @@ function stored(
   return goesOn(pass, status, { memory, conditions });
 }
 
-/** Why the last answer was none that passes, as far as this process knows. */
+/** Returns why the last answer was none that passes, as far as this process knows. */
 function failingOf(
   { gate: { memory } }: PhasedSnapshot,
   { subject }: CheckState,
@@ -128,13 +131,13 @@ function failingOf(
   return memory?.subject === subject ? memory.failing : undefined;
 }
 
-/** Values differ from answer to answer, and what is told is told anew whenever it changes. */
+/** Values differ from answer to answer, and what is reported is reported anew whenever it changes. */
 function clauseOf({ verdict, because: { reason, message } }: Answer): string | undefined {
   if (verdict === 'passes') return undefined;
   return reason === 'OutOfBounds' ? 'a value is outside of its bounds' : message;
 }
 
-/** How far the step has come, and what was answered last. */
+/** Returns how far the step has come, and what was answered last. */
 function countText({ target, spec }: Pass, step: Step, { value, because }: Answer): string {
   const { set } = target;
   const next = nameAt(set, step.partition - 1);
@@ -166,7 +169,7 @@ function planNext(pass: Pass, step: Step, { check, view }: Sight): Outcome {
   }
 }
 
-/** One pod more may be updated: by one, whatever `maxUnavailable` says. */
+/** Lets one pod more be updated: by one, whatever `maxUnavailable` says. */
 function planRelease(pass: Pass, step: Step): Outcome {
   const { set } = pass.target;
   const to = step.partition - 1;
@@ -194,7 +197,7 @@ function planWait(
   return held('AwaitingCheck', why === undefined ? waiting : `${waiting}; the last: ${why}`, until);
 }
 
-/** What the status says of the last answer, which may have come to an earlier process. */
+/** Returns what the status says of the last answer, which may have come to an earlier process. */
 function formerly({ status, consecutiveFailures }: Step): string | undefined {
   if (status === 'PrometheusError') return 'it had no answer, as the condition Updated says';
   return consecutiveFailures > 0 ? 'it failed, as the condition Updated says' : undefined;

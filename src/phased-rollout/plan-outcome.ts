@@ -36,7 +36,7 @@ export function completed(snapshot: PhasedSnapshot, outcome: Outcome): PhasedPla
   };
 }
 
-/** A hold; `until` when time alone ends it, and then is looked again. */
+/** Returns a hold; `until` when time alone ends it, and then is looked again. */
 export function held(reason: PhasedReason, message: string, until?: Instant): Outcome {
   const decision: PhasedDecision = {
     kind: 'hold',
@@ -49,12 +49,12 @@ export function held(reason: PhasedReason, message: string, until?: Instant): Ou
   };
 }
 
-/** A status in which the next look, which is due at once, goes on. */
+/** Returns a status in which the next look, which is due at once, goes on. */
 export function goesOn({ now }: Pass, status: RolloutStatus, rest: Outcome = {}): Outcome {
   return { status, requeue: { kind: 'at', at: now }, ...rest };
 }
 
-/** The partition is to be `to`. */
+/** Returns the decision that the partition is to be `to`. */
 export function setPartition(
   { target: { set } }: Pass,
   to: number,
@@ -70,7 +70,7 @@ export function setPartition(
   };
 }
 
-/** The first of `holds` that forbids a disruption: one that a user lifted the gate of, or one behind it. */
+/** Returns the first of `holds` that forbids a disruption: one that a user lifted the gate of, or one behind it. */
 export function holdOn(
   { holds }: PhasedSnapshot,
   disruption: 'gated' | 'lifted',
@@ -78,7 +78,7 @@ export function holdOn(
   return holds.find(({ kind }) => kind === 'view' || disruption === 'gated');
 }
 
-/** `then`, unless something forbids it now. */
+/** Returns `then`, unless something forbids it now. */
 export function unlessHeld(
   snapshot: PhasedSnapshot,
   disruption: 'gated' | 'lifted',
@@ -88,18 +88,21 @@ export function unlessHeld(
   return hold === undefined ? then() : held(hold.because.reason, hold.because.message, hold.until);
 }
 
-/** The slots of the set as they are now. */
+/** Returns the slots of the set as they are now. */
 export function slotsIn({ snapshot, target, now }: Pass): readonly Slot[] {
   const { leaving, watched } = snapshot;
   return slotsOf({ set: target.set, pods: target.pods, leaving, watched }, now);
 }
 
-/** Name of the pod at `index` from the first ordinal of `set`: a partition counts from there. */
+/** Returns the name of the pod at `index` from the first ordinal of `set`: a partition counts from there. */
 export function nameAt({ name, spec }: StatefulSetView, index: number): string {
   return `${name}-${spec.ordinalsStart + index}`;
 }
 
-/** An error or a suspension: the other fields stay as they were, and `because` stands in both conditions. */
+/**
+ * Returns the outcome of an error or a suspension: the other fields stay as they were, and `because` stands in both
+ * conditions.
+ */
 export function stopped(
   { resource: { status } }: PhasedSnapshot,
   phase: Phase,

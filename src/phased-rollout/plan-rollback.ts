@@ -15,12 +15,12 @@ import {
 import { awaitingPods, planStuckPod } from './plan-stuck.ts';
 import type { Step } from './status.ts';
 
-/** Whether the user wants pods to go back where an update fails. */
+/** Reports whether the user wants pods to go back where an update fails. */
 export function isRollbackWanted({ spec }: Pass): boolean {
   return spec.failureBudget?.onFailure === 'Rollback';
 }
 
-/** The update has failed, as `why` says: all its pods go back from now on. */
+/** Begins to roll back an update that has failed, as `why` says: all its pods go back from now on. */
 export function beginRollback(pass: Pass, step: Step, why: string): Outcome {
   const { currentRevision } = pass.target.set.status;
   const message = `${why}: pods that run it go back to ${currentRevision}`;
@@ -28,9 +28,9 @@ export function beginRollback(pass: Pass, step: Step, why: string): Outcome {
 }
 
 /**
- * What is done once an update has failed for good: the partition keeps all pods off it, and those that run it
- * are replaced one at a time, those that are not ready first. The template stays as the user wrote it: who applies
- * it anew, as a tool that keeps manifests in place does, changes nothing, and only another revision begins another rollout.
+ * Returns what is done once an update has failed for good: the partition keeps all pods off it, and those that run it are
+ * replaced one at a time, those that are not ready first. The template stays as the user wrote it: who applies it anew, as a
+ * tool that keeps manifests in place does, changes nothing, and only another revision begins another rollout.
  */
 export function planRollback(pass: Pass, step: Step): Outcome {
   const { set } = pass.target;
@@ -78,7 +78,7 @@ function replaced(
   }));
 }
 
-/** Whether `slot` holds the pod that goes back next, and that is not going already. */
+/** Reports whether `slot` holds the pod that goes back next, and that is not going already. */
 function isPlain(slot: Slot, uid: string | undefined): boolean {
   const isGoing = slot.kind === 'missing' || slot.kind === 'terminating';
   return !isGoing && slot.pod.uid === uid;

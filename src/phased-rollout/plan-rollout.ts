@@ -20,7 +20,7 @@ import { isRollback, type Step, type StepStatus } from './status.ts';
 /** How long until a pod is looked for again that is not there yet. */
 const podRetry = seconds(30);
 
-/** What is done while a rollout is under way, step by step. */
+/** Returns what is done while a rollout is under way, step by step. */
 export function planRollout(pass: Pass): Outcome {
   const ready = { reason: 'Ready', message: 'It can be rolled out' };
   const outcome = planUnderWay(pass);
@@ -53,9 +53,12 @@ function planUnderWay(pass: Pass): Outcome {
   return planStep(pass, step);
 }
 
-/** All pods are let go: those that are not available are told, and one that cannot become ready is seen to. */
+/**
+ * Awaits the last pods, when all are let go: those that are not available are reported, and one that cannot become ready is seen
+ * to.
+ */
 function planLast(pass: Pass, step: Step | undefined): Outcome {
-  // Noted, so that whoever leads next knows that nobody's late request did that.
+  // Noted, so that the next leader knows that nobody's late request did that.
   if (step !== undefined && step.partition > 1) {
     return advanced(pass, stepAt(0, 'WaitForPodToBeUpdated'));
   }
@@ -71,7 +74,7 @@ function planLast(pass: Pass, step: Step | undefined): Outcome {
   return planStuckPod(pass, slots) ?? held('AwaitingPromotion', away, nextLook(pass, missing));
 }
 
-/** At which partition the checks have passed last, where this step follows on `before` because a pod was let go. */
+/** Returns at which partition the checks have passed last, where this step follows on `before` because a pod was let go. */
 function checkedBefore(
   { spec, target }: Pass,
   before: Step | undefined,
@@ -103,7 +106,7 @@ function planStep(pass: Pass, step: Step): Outcome {
   }
 }
 
-/** A step of which nothing is counted yet. */
+/** Returns a step of which nothing is counted yet. */
 function stepAt(partition: number, status: StepStatus, analysisStart?: Instant): Step {
   return {
     status,
@@ -122,7 +125,7 @@ function advanced(pass: Pass, step: Step): Outcome {
   return goesOn(pass, { ...pass.snapshot.resource.status, step }, { conditions });
 }
 
-/** What `step` waits for; of a check that was counted before it nothing is left. */
+/** Returns what `step` waits for; of a check that was counted before it nothing is left. */
 function stepText({ target: { set } }: Pass, { status, partition }: Step): string {
   const end = `before ${nameAt(set, partition - 1)} may run ${set.status.updateRevision}`;
   if (status === 'WaitForPodToBeUpdated' && partition < set.spec.replicas) {
@@ -133,7 +136,7 @@ function stepText({ target: { set } }: Pass, { status, partition }: Step): strin
     : `All pods are to be available ${end}`;
 }
 
-/** The pod that the last step let go is to run the new revision; a partition counts from the first ordinal. */
+/** Awaits that the pod which the last step let go runs the new revision; a partition counts from the first ordinal. */
 function planPodWait(pass: Pass, step: Step): Outcome {
   const { partition } = step;
   const { set } = pass.target;
@@ -157,7 +160,10 @@ function planAvailability(pass: Pass, step: Step): Outcome {
   return advanced(pass, stepAt(step.partition, 'WaitForInitialDelay', pass.now));
 }
 
-/** Whether one pod more may go before anything is asked again: the pods since the last checks are no more than a step has. */
+/**
+ * Reports whether one pod more may go before anything is asked again: the pods since the last checks are no more than a step
+ * has.
+ */
 function isWithinStep(
   { spec: { stepSize = 1 } }: Pass,
   { partition, checkedPartition }: Step,

@@ -18,7 +18,7 @@ const ready: WantedCondition = {
   because: { reason: 'Ready', message: 'It can be rolled out' },
 };
 
-/** What is done while the set wants one revision only; pods on another one go back first. */
+/** Returns what is done while the set wants one revision only; pods on another one go back first. */
 export function planSteady(pass: Pass): Outcome {
   const back = planReturn(pass);
   if (back === undefined) return { conditions: { Ready: ready }, ...planBlocked(pass) };
@@ -60,8 +60,8 @@ function unobserved({ name }: StatefulSetView): Outcome {
 }
 
 /**
- * A template that was taken back in the middle of a rollout: pods that already run the other revision roll back,
- * which needs no check, and until they have, nothing is updated.
+ * Rolls back to a template that was taken back in the middle of a rollout: pods that already run the other revision roll
+ * back, which needs no check, and until they have, nothing is updated.
  */
 function planReturn(pass: Pass): Outcome | undefined {
   const { snapshot, target } = pass;
@@ -91,7 +91,7 @@ function planReturn(pass: Pass): Outcome | undefined {
   return planStuckPod(pass, slots) ?? held('RevisionReverted', message);
 }
 
-/** Whether the pod of `slot` runs another revision than all go back to: that it is not ready may be why they do. */
+/** Reports whether the pod of `slot` runs another revision than all go back to: that it is not ready may be why they do. */
 function isGivenUp(slot: Slot, revision: string): boolean {
   return slot.kind === 'not-ready' && isOutdated(slot.pod, revision);
 }

@@ -13,8 +13,8 @@ interface StuckPod {
 }
 
 /**
- * What is done about pods that cannot become ready by themselves, while all pods are waited for (D-48): the lowest is
- * replaced where its successor runs another revision, one at a time. Below the partition that is the revision from before
+ * Returns what is done about pods that cannot become ready by themselves, while all pods are waited for (D-48): the lowest
+ * is replaced where its successor runs another revision, one at a time. Below the partition that is the revision from before
  * the update, so that nothing gets past the gate by it. Undefined where no pod is stuck.
  */
 export function planStuckPod(pass: Pass, slots: readonly Slot[]): Outcome | undefined {
@@ -66,7 +66,7 @@ function stuckPodOf(pass: Pass, slot: Slot): readonly StuckPod[] {
   return found.kind === 'stuck-by-time' ? [{ slot, why: 'not ready for too long' }] : [];
 }
 
-/** Nothing goes before `missing` are available, which are named. */
+/** Awaits that `missing`, which are named, are available: nothing goes before. */
 export function awaitingPods(pass: Pass, missing: readonly Slot[]): Outcome {
   return held('AwaitingAvailability', awayText(pass, missing), nextLook(pass, missing));
 }
@@ -77,13 +77,16 @@ export function awayText({ target: { set } }: Pass, missing: readonly Slot[]): s
   return `${podsAre(missing.length)} not available: ${names.join(', ')}`;
 }
 
-/** When `unavailable` is to be looked at again although nothing changes: when time makes one stuck, or all of them available. */
+/**
+ * Returns when `unavailable` is to be looked at again although nothing changes: when time makes one stuck, or all of them
+ * available.
+ */
 export function nextLook(pass: Pass, unavailable: readonly Slot[]): Instant | undefined {
   const left = leftUntilStuck(pass, unavailable);
   return left === undefined ? settledAt(unavailable) : after(pass.now, millis(left));
 }
 
-/** When time makes the first pod of `slots` stuck that is not yet; undefined where time does not. */
+/** Returns when time makes the first pod of `slots` stuck that is not yet; undefined where time does not. */
 function leftUntilStuck(pass: Pass, slots: readonly Slot[]): number | undefined {
   const lefts = slots.flatMap((slot) => {
     const found = slot.kind === 'not-ready' ? stucknessOf(pass, slot) : undefined;
@@ -102,7 +105,7 @@ function isChanged({ target: { set } }: Pass, { ordinal, pod }: StuckPod['slot']
   return successor !== undefined && pod.revision !== undefined && pod.revision !== successor;
 }
 
-/** Whether the pod of `slot` is being replaced, as far as can be told. */
+/** Reports whether the pod of `slot` is being replaced, as far as can be seen. */
 function isUnderWay(pass: Pass, slot: Slot, lowestStuck: StuckPod): boolean {
   switch (slot.kind) {
     case 'terminating':

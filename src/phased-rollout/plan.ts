@@ -25,15 +25,15 @@ import type { PhasedSnapshot, TargetSet } from './snapshot.ts';
 import { isRollback, type RolloutStatus } from './status.ts';
 
 /**
- * What to do next about one PhasedRollout, and why not more; one step of the state machine at a time, so that each is
- * stored before the next rests on it.
+ * Returns what to do next about one PhasedRollout, and why not more; one step of the state machine at a time, so that each
+ * is stored before the next rests on it.
  *
  * Total and deterministic. The decisions are carried out before the status is stored, each only against the
  * resourceVersion that it names: a plan on an old view changes nothing.
  */
 export function planPhasedRollout(snapshot: PhasedSnapshot, now: Instant): PhasedPlan {
   const { resource } = snapshot;
-  // Never past the cleanup, whoever else's finalizer keeps it alive.
+  // Never past the cleanup, no matter whose finalizer keeps it alive.
   if (resource.isDeleting) return completed(snapshot, planDeletion(snapshot));
   if (!resource.hasFinalizer) {
     const because = { reason: 'FinalizerMissing', message: 'Nothing is owned without it' } as const;
@@ -46,7 +46,7 @@ export function planPhasedRollout(snapshot: PhasedSnapshot, now: Instant): Phase
   return completed(snapshot, { ...outcome, decisions: told });
 }
 
-/** What would be done to a set or a pod, as no more than a word about it; all else as it is. */
+/** Returns what would be done to a set or a pod, as no more than a word about it; all else as it is. */
 function onlyTold(decision: PhasedDecision): PhasedDecision {
   switch (decision.kind) {
     case 'adopt':
@@ -91,7 +91,7 @@ function planDeletion(snapshot: PhasedSnapshot): Outcome {
   return { decisions: [{ kind: 'remove-finalizer', because }] };
 }
 
-/** What takes the marks of `snapshot`'s resource off those of `sets` that carry them. */
+/** Returns what takes the marks of `snapshot`'s resource off those of `sets` that carry them. */
 function releasesOf(
   snapshot: PhasedSnapshot,
   sets: readonly TargetSet[],
@@ -151,7 +151,7 @@ function planOwnership(pass: Pass): Outcome {
   if (other?.targetRef === set.name) {
     return unmanageable(pass, 'OwnedByAnother', `${set.name} is rolled out by ${other.name}`);
   }
-  // What comes after is told, too, without it.
+  // What comes after is reported, too, without it.
   if (pass.spec.isDryRun === true) return planStrategy(pass);
   const message = `${set.name} is rolled out by nobody else`;
   return {
@@ -223,7 +223,7 @@ function planGated(pass: Pass): Outcome {
   return planStart(pass) ?? planRollout(pass);
 }
 
-/** A request that lifted the gate arrived after the user had taken that back. */
+/** Answers a request that lifted the gate and arrived after the user had taken that back. */
 function planTakenBack(pass: Pass, before: number): Outcome {
   const to = Math.min(before, pass.target.set.spec.replicas);
   const message =
@@ -231,7 +231,7 @@ function planTakenBack(pass: Pass, before: number): Outcome {
   return { decisions: [setPartition(pass, to, { reason: 'SuspensionTakenBack', message })] };
 }
 
-/** A rollout that begins, or begins anew on another revision; undefined while one is under way. */
+/** Begins a rollout, or begins it anew on another revision; undefined while one is under way. */
 function planStart(pass: Pass): Outcome | undefined {
   const { snapshot, target, now } = pass;
   const { status } = snapshot.resource;
@@ -265,8 +265,8 @@ function planStart(pass: Pass): Outcome | undefined {
 }
 
 /**
- * The status with which an update that has failed goes on where it was, after the set could not be managed for a while: that
- * somebody mended this is no wish to try the same revision once more. Undefined where it has not failed.
+ * Returns the status with which an update that has failed goes on where it was, after the set could not be managed for a
+ * while: that somebody mended this is no wish to try the same revision once more. Undefined where it has not failed.
  */
 function goneOnWith(status: RolloutStatus): RolloutStatus | undefined {
   const { phase, step } = status;

@@ -25,12 +25,15 @@ export function promqlProblem(expr: string): string | undefined {
   return `${line}:${column}: ${what}`;
 }
 
-/** The grammar does not know numbers that Go does: `5.`, `1.e2`, `0x1_f`. What this changes in texts does not matter. */
+/**
+ * Returns the query with numbers that the grammar knows; it lacks some that Go has: `5.`, `1.e2`, `0x1_f`. What this changes
+ * in texts does not matter.
+ */
 function withPlainNumbers(expr: string): string {
   return expr.replaceAll(/\b0x[\da-f_]+/gi, '1').replaceAll(/(\b\d+)\.(?!\d)/g, '$1.0');
 }
 
-/** Where the first error is; undefined where there is none. */
+/** Returns where the first error is; undefined where there is none. */
 function firstError(expr: string): number | undefined {
   const cursor = parser.parse(expr).cursor();
   do {

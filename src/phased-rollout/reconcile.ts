@@ -56,7 +56,7 @@ export class PhasedReconciler {
     };
   }
 
-  /** One pass over the PhasedRollout `key`. @throws a fault of this program, or a view that cannot be trusted (D-6) */
+  /** Runs one pass over the PhasedRollout `key`. @throws a fault of this program, or a view that cannot be trusted (D-6) */
   async reconcile(key: string, signal: AbortSignal): Promise<PassResult> {
     try {
       const end = await new PhasedPass(key, this.#passPorts).run(signal);
@@ -72,7 +72,7 @@ export class PhasedReconciler {
     await this.#ports.deletions.idle();
   }
 
-  /** Whether something was sent that may take effect yet, and whose outcome nobody knows. */
+  /** Reports whether something was sent that may take effect yet, and whose outcome nobody knows. */
   hasUnanswered(): boolean {
     const { clock, open } = this.#ports;
     return clock.monotonic() < this.#settledAt || open.unansweredPods().length > 0;
@@ -88,8 +88,8 @@ export class PhasedReconciler {
   }
 
   /**
-   * Whether a pass is only one on the way to the next, which says what is waited for: what was told before is not over by
-   * it, else a wait for checks would be news after each of them (D-54).
+   * Reports whether a pass is only one on the way to the next, which says what is waited for: what was told before is not
+   * over by it, else a wait for checks would be news after each of them (D-54).
    */
   #isPassing({ holds, plan, requeue }: Ended): boolean {
     if (holds.length > 0) return false;
@@ -97,7 +97,7 @@ export class PhasedReconciler {
     return requeue.kind === 'at' && requeue.at <= this.#ports.clock.now();
   }
 
-  /** @returns when something is to be told again although nothing changes */
+  /** Reports the outcome. @returns when something is to be reported again although nothing changes */
   #report(key: string, rollout: RolloutView, said: readonly Said[]): Requeue | undefined {
     const { clock, statefulSets, pods, rollouts } = this.#ports;
     const set = rolloutRef(rollout);

@@ -90,7 +90,7 @@ function wakeByChanges({
   wakeAll();
 }
 
-/** Whether a PhasedRollout may have given up the set that it targeted. */
+/** Reports whether a PhasedRollout may have given up the set that it targeted. */
 function hasLetGo(change: Change<RolloutView>): boolean {
   if (change.kind === 'deleted') return true;
   return change.kind === 'updated' && targetOf(change.old) !== targetOf(change.object);
@@ -100,7 +100,7 @@ function targetOf({ spec }: RolloutView): string | undefined {
   return spec.kind === 'valid' ? spec.value.targetRef : undefined;
 }
 
-/** Both states of a change: a set that names another owner concerns both. */
+/** Returns both states of a change: a set that names another owner concerns both. */
 function statesOf<T extends PodView | StatefulSetView | RolloutView>(
   change: Change<T>,
 ): readonly T[] {

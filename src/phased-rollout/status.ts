@@ -147,12 +147,12 @@ function timeField(name: string, at: Instant | undefined): JsonObject {
   return { [name]: formatUtcSeconds(wholeSeconds(at)) };
 }
 
-/** What is left of `at` when it is stored. */
+/** Returns what is left of `at` when it is stored. */
 function wholeSeconds(at: Instant): Instant {
   return instant(Math.floor(at / 1_000) * 1_000);
 }
 
-/** Whether pods go back in a step of `status`, or have gone back. */
+/** Reports whether pods go back in a step of `status`, or have gone back. */
 export function isRollback(status: StepStatus | undefined): boolean {
   return status === 'RollingBack' || status === 'RolledBack';
 }
@@ -161,7 +161,7 @@ const asking: readonly StepStatus[] = [
   'WaitForInitialDelay',
   'WaitForChecks',
   'PrometheusError',
-  // Whoever raises the failure budget has it go on where it was.
+  // To raise the failure budget lets it go on where it was.
   'Paused',
 ];
 

@@ -26,7 +26,7 @@ export function admissionProblems(object: JsonObject): readonly Problem[] {
   ];
 }
 
-/** What is missing, or of a wrong type, is told by {@link problemsOfOurs}. */
+/** What is missing, or of a wrong type, is reported by {@link problemsOfOurs}. */
 function additionalProblems(queries: readonly JsonValue[]): readonly Problem[] {
   return queries.slice(0, mostAdditionalQueries).flatMap((each, index) => {
     const path = `spec.check.additionalQueries[${index}]`;

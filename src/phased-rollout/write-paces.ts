@@ -28,7 +28,7 @@ interface StoredStatus {
 }
 
 /**
- * How soon a mark of ours or a status is written again that somebody else keeps undoing: ever later, and told. Both sides
+ * How soon a mark of ours or a status is written again that somebody else keeps undoing: ever later, and reported. Both sides
  * would otherwise answer one another as fast as the API server lets them.
  */
 export class WritePaces {
@@ -36,25 +36,25 @@ export class WritePaces {
   /** What the server answered to the last status, by key: whatever else stands there is of somebody else. */
   readonly #stored = new Map<string, { readonly uid: string; readonly status: JsonObject }>();
 
-  /** `decision` was carried out for the PhasedRollout `uid`. */
+  /** Notes that `decision` was carried out for the PhasedRollout `uid`. */
   written(decision: PhasedDecision, uid: string, at: Moment): void {
     const mark = markOf(decision, uid);
     if (mark !== undefined) this.#count(mark, at);
   }
 
-  /** A status was stored where `rollout` had another. */
+  /** Notes that a status was stored where `rollout` had another. */
   statusStored({ key, rollout, stored }: StoredStatus, at: Moment): void {
     if (this.#isForeign(key, rollout)) this.#count(statusMark(rollout), at);
     this.#stored.set(key, { uid: rollout.uid, status: stored });
   }
 
-  /** Why, and until when, `decision` is not carried out for the PhasedRollout `uid`; undefined where it may be. */
+  /** Returns why, and until when, `decision` is not carried out for the PhasedRollout `uid`; undefined where it may be. */
   pauseOf(decision: PhasedDecision, uid: string, at: Moment): ContestedWrite | undefined {
     const mark = markOf(decision, uid);
     return mark === undefined ? undefined : this.#pause(mark, at);
   }
 
-  /** Why, and until when, no status of `rollout` is stored; undefined where one may be. */
+  /** Returns why, and until when, no status of `rollout` is stored; undefined where one may be. */
   statusPauseOf(
     key: string,
     rollout: StoredStatus['rollout'],
@@ -68,7 +68,7 @@ export class WritePaces {
     this.#stored.delete(key);
   }
 
-  /** Whether somebody else has written the status since it was stored last. */
+  /** Reports whether somebody else has written the status since it was stored last. */
   #isForeign(key: string, { uid, writtenStatus }: StoredStatus['rollout']): boolean {
     const known = this.#stored.get(key);
     return known?.uid === uid && !isDeepStrictEqual(known.status, writtenStatus);

@@ -78,14 +78,14 @@ function isPort(text: string): boolean {
   return /^\d{1,5}$/.test(text) && port >= 1 && port <= highestPort;
 }
 
-/** Whether all that is escaped before and behind a query is so properly. The peer sends a query as it is. */
+/** Reports whether all that is escaped before and behind a query is so properly. The peer sends a query as it is. */
 function isReadable(text: string): boolean {
   const [beforeFragment = '', ...fragment] = text.split('#');
   const [path = ''] = beforeFragment.split('?', 1);
   return !brokenEscape.test(path) && !brokenEscape.test(fragment.join('#'));
 }
 
-/** Web parsers take a backslash in a path for a slash, and drop blanks at its end; the peer escapes both. */
+/** Escapes what Web parsers change: they take a backslash in a path for a slash, and drop blanks at its end. */
 function escaped(rest: string): string {
   const end = rest.search(/[?#]/);
   const path = end === -1 ? rest : rest.slice(0, end);

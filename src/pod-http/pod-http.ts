@@ -1,6 +1,6 @@
 /**
  * Calls of pods by HTTP: where each is reached, how long it may take, how many at once. What is asked, and what an answer
- * means, is known to whoever calls.
+ * means, is known to the caller.
  */
 import type { Millis } from '#base/units.ts';
 
@@ -19,7 +19,7 @@ export interface PodCall {
   /** Gives the call up, also while it waits for its turn. */
   readonly signal?: AbortSignal;
   /**
-   * Told how the call ended before the next call of the set gets its place, so that what it aborts is never sent. Must
+   * Called with how the call ended before the next call of the set gets its place, so that what it aborts is never sent. Must
    * not throw.
    */
   readonly onEnd?: (answer: PodAnswer) => void;

@@ -100,7 +100,10 @@ function portOf(target: Target): number {
   return target.protocol === 'https:' ? 443 : 80;
 }
 
-/** The name to agree on has no dot at its end, the name to resolve may; an address is no such name. */
+/**
+ * Returns the options of TLS. The name to agree on has no dot at its end, the name to resolve may; an address is no such
+ * name.
+ */
 function tlsOptions(target: Target, socket: Duplex | undefined): ConnectionOptions {
   const name = target.hostname.replace(/\.$/, '');
   return {
@@ -110,7 +113,7 @@ function tlsOptions(target: Target, socket: Duplex | undefined): ConnectionOptio
   };
 }
 
-/** @throws {URIError} when a part of it is no proper escape */
+/** Returns the header with credentials. @throws {URIError} when a part of it is no proper escape */
 function credentials(header: string, url: URL): Readonly<Record<string, string>> {
   if (url.username === '' && url.password === '') return {};
   const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;

@@ -104,7 +104,7 @@ class RoundTrip {
     } else this.#end({ kind: 'unreachable', why, isSent: false });
   }
 
-  /** The first outcome counts; undici goes on telling of the end of the connection. */
+  /** Ends with the first outcome; undici goes on telling of the end of the connection. */
   #end(answer: HopAnswer): void {
     this.#context.ending.removeEventListener('abort', this.#giveUp);
     this.#resolve(answer);

@@ -20,9 +20,9 @@ export type PodUrl = (ordinal: number) => string;
 const dnsName = /^[\w.-]+$/;
 
 /**
- * The URLs of a set's pods: every call of a pod goes to one of them. Their host is the pod's DNS name, such as
- * `ingester-zone-b-3.ingester.ns.svc.cluster.local.`, whatever names and endpoint say (D-59): else whoever may annotate a set
- * could have this program call anybody.
+ * Returns the URLs of a set's pods: every call of a pod goes to one of them. Their host is the pod's DNS name, such as
+ * `ingester-zone-b-3.ingester.ns.svc.cluster.local.`, whatever names and endpoint say (D-59): else those who may annotate a
+ * set could have this program call anybody.
  *
  * @returns where and why there are none
  */
@@ -52,7 +52,7 @@ const absolute = /^(https?:\/\/)([^/?#]*)(.*)$/is;
 /** Longest URL that a message repeats: an annotation may have 256 KiB, and each pod has a message of its own. */
 const longestShown = 300;
 
-/** `url` as messages show it: without its user and password, and of a long one only the begin. */
+/** Returns `url` as messages show it: without its user and password, and of a long one only the begin. */
 export function shownUrl(url: string): string {
   const [, scheme, authority, rest] = absolute.exec(url) ?? [];
   const shown =

@@ -30,12 +30,12 @@ export interface FailedPodCalls {
 
 /** Loops that call the pods of one set side by side (D-24). */
 const loops = 32;
-/** Failures that are told one by one. */
+/** Failures that are reported one by one. */
 const mostTold = 3;
 
 /**
  * Prepares pods with POST. The first failure gives up the calls under way and those that wait for their turn;
- * whoever gets one back has to {@link cancelAll}.
+ * a caller that gets one back has to {@link cancelAll}.
  *
  * @param signal ends the calls, which then have failed
  * @returns the first failure; undefined when every pod answered 2xx

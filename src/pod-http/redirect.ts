@@ -15,7 +15,7 @@ export const maxHops = 10;
 /** Nothing may end the host in front of the first slash, or a parser would find another one than a reader does. */
 const webUrl = /^https?:\/\/([^/?#\\\s]+)(?:[/?#]|$)/i;
 
-/** The first request to `text`; undefined when that is no absolute http(s) URL. */
+/** Returns the first request to `text`; undefined when that is no absolute http(s) URL. */
 export function firstHop(method: PodCall['method'], text: string): Hop | undefined {
   const authority = webUrl.exec(text)?.[1];
   const url = URL.parse(text);
@@ -30,10 +30,10 @@ export type Redirect =
   | { readonly kind: 'misdirected'; readonly why: string };
 
 /**
- * The request that follows an answer (DD-12). 301, 302 and 303 ask with GET, 307 and 308 with the same method; `X-Cluster`
- * goes along, the password does not unless the new URL has it. An ordinary client follows further than this (D-59): to
- * another host, which a pod must not have us call, and with GET after a POST or DELETE, whose 200 says nothing of what
- * was asked for.
+ * Returns the request that follows an answer (DD-12). 301, 302 and 303 ask with GET, 307 and 308 with the same method;
+ * `X-Cluster` goes along, the password does not unless the new URL has it. An ordinary client follows further than this
+ * (D-59): to another host, which a pod must not have us call, and with GET after a POST or DELETE, whose 200 says nothing of
+ * what was asked for.
  *
  * @returns undefined when the answer stands
  */
@@ -69,7 +69,10 @@ function isWeb(url: URL): boolean {
   return (url.protocol === 'http:' || url.protocol === 'https:') && url.hostname !== '';
 }
 
-/** The dot at the end only keeps search lists out: a pod may leave it away where it names itself. */
+/**
+ * Returns `name` without the dot at its end, which only keeps search lists out: a pod may leave it away where it names
+ * itself.
+ */
 function bareName({ hostname }: URL): string {
   return hostname.replace(/\.$/, '');
 }

@@ -24,15 +24,15 @@ export interface PodHttpOptions {
   readonly maxBody?: number;
   /** Calls of one set that are under way at once (D-24). @default 32 */
   readonly concurrency?: number;
-  /** Told of every round trip (ME-7). */
+  /** Called with every round trip (ME-7). */
   readonly observe?: (trip: PodRoundTrip) => void;
-  /** Told of every call that a cluster check turned away (ME-8). */
+  /** Called with every call that a cluster check turned away (ME-8). */
   readonly onRejected?: (rejection: ClusterRejection) => void;
   /** Absent while nothing is traced. */
   readonly tracing?: Tracing;
 }
 
-/** HTTP to pods over the network: a connection per request, open no longer than it. */
+/** Returns HTTP to pods over the network: a connection per request, open no longer than it. */
 export function createPodHttp(options: PodHttpOptions): PodHttp {
   return new UndiciPodHttp(options);
 }
@@ -139,7 +139,7 @@ class UndiciPodHttp implements PodHttp {
     return { ...answer, why: `no whole answer within ${timeout ?? 0} ms` };
   }
 
-  /** The 511 of a cluster check says so in JSON; any other 511 stays an ordinary answer. */
+  /** Returns the rejection that the 511 of a cluster check has in JSON; any other 511 stays an ordinary answer. */
   #rejectionIn(answer: Extract<HopAnswer, { kind: 'answered' }>): ClusterRejection | undefined {
     const { status, contentType, body } = answer;
     if (status !== 511 || !/^application\/json\b/i.test(contentType)) return undefined;
@@ -154,7 +154,7 @@ class UndiciPodHttp implements PodHttp {
   }
 }
 
-/** `NO_PROXY` may name pods with the dot at the end of their names or without it. */
+/** Returns the proxy, if any. `NO_PROXY` may name pods with the dot at the end of their names or without it. */
 function proxyOf(url: URL, env: Environment): string | undefined {
   const proxy = proxyFor(url, env);
   if (proxy === undefined) return undefined;

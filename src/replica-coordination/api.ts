@@ -34,7 +34,7 @@ export type Source =
   /** Both at once would fight (D-20). */
   | { readonly kind: 'conflicting' };
 
-/** Where `set` takes its replicas from; a leader is asked for even by an empty name (IN-14, IN-19, IN-20). */
+/** Returns where `set` takes its replicas from; a leader is asked for even by an empty name (IN-14, IN-19, IN-20). */
 export function sourceOf(set: StatefulSetView): Source {
   const leader = set.annotations[LEADER];
   const name = set.annotations[REFERENCE_NAME] ?? '';
@@ -62,19 +62,19 @@ export function referenceId(namespace: string, { group, kind, name }: Reference)
   return `${namespace}/${group}/${kind}/${name}`;
 }
 
-/** The valid reference of `set`; undefined when it mirrors nothing, or cannot. */
+/** Returns the valid reference of `set`; undefined when it mirrors nothing, or cannot. */
 export function referenceOf(set: StatefulSetView): Reference | undefined {
   const source = sourceOf(set);
   if (source.kind !== 'reference' || source.reference.kind === 'invalid') return undefined;
   return source.reference.value;
 }
 
-/** Whether `set` grows only once its leader is ready: exactly `true` (IN-15). */
+/** Reports whether `set` grows only once its leader is ready: exactly `true` (IN-15). */
 export function waitsForLeader(set: StatefulSetView): boolean {
   return set.annotations[UPSCALE_GATE] === 'true';
 }
 
-/** The minimum time between the down-scales of two zones, as the label of `set` says it; undefined without (IN-16). */
+/** Returns the minimum time between the down-scales of two zones, as the label of `set` says it; undefined without (IN-16). */
 export function minimumTimeOf(set: StatefulSetView): Parsed<Millis> | undefined {
   const text = set.labels[MINIMUM_TIME];
   return text === undefined
@@ -85,13 +85,13 @@ export function minimumTimeOf(set: StatefulSetView): Parsed<Millis> | undefined 
 /** Where the label of {@link minimumTimeOf} stands. */
 export const minimumTimePath = `metadata.labels["${MINIMUM_TIME}"]`;
 
-/** When `set` was last scaled down, as a webhook wrote it; undefined: never (IN-17). */
+/** Returns when `set` was last scaled down, as a webhook wrote it; undefined: never (IN-17). */
 export function lastDownscaleOf(set: StatefulSetView): Parsed<Instant> | undefined {
   const text = set.annotations[LAST_DOWNSCALE];
   return text === undefined ? undefined : parseTimestamp(text, annotation(LAST_DOWNSCALE));
 }
 
-/** The count that a person forces upon `set`; undefined without (IN-18). */
+/** Returns the count that a person forces upon `set`; undefined without (IN-18). */
 export function forcedReplicasOf(set: StatefulSetView): Parsed<number> | undefined {
   const text = set.annotations[FORCE];
   if (text === undefined) return undefined;
@@ -104,7 +104,7 @@ export function forcedReplicasOf(set: StatefulSetView): Parsed<number> | undefin
 const trueTexts: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
 const falseTexts: ReadonlySet<string> = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False']);
 
-/** Whether the count of `set` is reported to the resource that it mirrors. @default true (IN-22) */
+/** Reports whether the count of `set` is reported to the resource that it mirrors. @default true (IN-22) */
 export function writesBack(set: StatefulSetView): Parsed<boolean> {
   const text = set.annotations[WRITE_BACK];
   if (text === undefined || trueTexts.has(text)) return valid(true);

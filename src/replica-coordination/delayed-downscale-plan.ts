@@ -38,7 +38,7 @@ const settled: DelayedDownscaleVerdict = { kind: 'settled' };
 const awaitChange: Requeue = { kind: 'await-change' };
 
 /**
- * Whom to call and how far to scale (mended as KW-25, KW-26, KW-30 and D-22 say).
+ * Returns whom to call and how far to scale (mended as KW-25, KW-26, KW-30 and D-22 say).
  *
  * Pods that stay are cancelled until they say so; pods that are to go are asked since when they are prepared. The tail
  * of the highest ordinals that have each been so for the delay, by an answer not older than `answerLife`, may go; a pod
@@ -196,7 +196,7 @@ function becauseElapsed(
   return { reason: 'DownscaleDelayElapsed', message };
 }
 
-/** Why the pod with the highest ordinal may not go. */
+/** Returns why the pod with the highest ordinal may not go. */
 function holdFor(question: Question, blocker: Slot | undefined, isAsking: boolean): HoldVerdict {
   const { snapshot, settings } = question;
   // A down-scale has at least one pod that goes, which is free or blocks.
@@ -225,7 +225,7 @@ function hold(reason: Reason, message: string, until?: Instant): HoldVerdict {
   return until === undefined ? { kind: 'hold', because } : { kind: 'hold', until, because };
 }
 
-/** The earliest time at which a pod is called again, or the hold may end. */
+/** Returns the earliest time at which a pod is called again, or the hold may end. */
 function requeueOf(moment: Moment, slots: readonly Slot[], until: Instant | undefined): Requeue {
   const { takenAt } = moment.snapshot;
   let earliest: number = until ?? Number.POSITIVE_INFINITY;
@@ -239,7 +239,7 @@ function requeueOf(moment: Moment, slots: readonly Slot[], until: Instant | unde
     : { kind: 'at', at: instant(earliest) };
 }
 
-/** The wall-clock time of a reading of the other clock. */
+/** Returns the wall-clock time of a reading of the other clock. */
 function timeOf({ snapshot, now }: Moment, monotonic: number): Instant {
   return after(now, millis(monotonic - snapshot.takenAt));
 }
@@ -248,7 +248,7 @@ function podName(snapshot: DelayedDownscaleSnapshot, slot: Slot): string {
   return `${snapshot.set.name}-${slot.ordinal}`;
 }
 
-/** The pods of `slots`, highest ordinal first, as people say it: `Pods x-3 to x-5`. */
+/** Returns the pods of `slots`, highest ordinal first, as people say it: `Pods x-3 to x-5`. */
 function describe(snapshot: DelayedDownscaleSnapshot, slots: readonly Slot[]): string {
   const [highest] = slots;
   const lowest = slots.at(-1);

@@ -29,7 +29,7 @@ export interface Slot {
 
 const unknown: PodPreparation = { calling: undefined, state: { kind: 'unknown' } };
 
-/** Slots `from` up to, but without, `to`, counted from the set's first one (KW-30), in ascending order. */
+/** Returns the slots `from` up to, but without, `to`, counted from the set's first one (KW-30), in ascending order. */
 export function slotsOf(
   snapshot: DelayedDownscaleSnapshot,
   from: number,
@@ -44,7 +44,7 @@ export function slotsOf(
   return slots;
 }
 
-/** Whether the pod, which stays, is to be called with DELETE now: until it has answered that, and then never (KW-25). */
+/** Reports whether the pod, which stays, is to be called with DELETE now: until it has answered that, and then never (KW-25). */
 export function isCancelDue(slot: Slot, at: Monotonic): boolean {
   const { pod, state, calling } = slot;
   if (pod === undefined || calling !== undefined) return false;
@@ -61,7 +61,7 @@ export function isCancelDue(slot: Slot, at: Monotonic): boolean {
   }
 }
 
-/** Whether the pod, which is to go, is to be called with POST now, whatever the delay says. */
+/** Reports whether the pod, which is to go, is to be called with POST now, whatever the delay says. */
 export function isPrepareDue(slot: Slot, at: Monotonic): boolean {
   const { pod, state, calling } = slot;
   if (pod === undefined || calling !== undefined) return false;
@@ -87,20 +87,20 @@ function isRetryDue(
   return hasChanged || state.retryAt <= at;
 }
 
-/** Whether this very pod has been prepared for `delay` at `at`. */
+/** Reports whether this very pod has been prepared for `delay` at `at`. */
 export function isElapsed(slot: Slot, delay: Millis, at: Monotonic): boolean {
   const { pod, state } = slot;
   return state.kind === 'prepared' && state.uid === pod?.uid && elapsedOf(state, at) >= delay;
 }
 
-/** When the answer came, if it is young enough to act on. */
+/** Returns when the answer came, if it is young enough to act on. */
 export function freshAnswer(slot: Slot, at: Monotonic): Monotonic | undefined {
   const { state } = slot;
   if (state.kind !== 'prepared' || slot.calling !== undefined) return undefined;
   return at - state.answeredAt <= answerLife ? state.answeredAt : undefined;
 }
 
-/** When time alone asks for another call of the pod; undefined when it does not, or when a call is under way. */
+/** Returns when time alone asks for another call of the pod; undefined when it does not, or when a call is under way. */
 export function nextCallAt(slot: Slot): number | undefined {
   const { pod, state, calling } = slot;
   if (pod === undefined || calling !== undefined) return undefined;

@@ -60,7 +60,7 @@ export interface DelayedDownscaleSnapshot {
   readonly settings: Parsed<DelayedDownscale | undefined>;
   /** Pods that exist, by ordinal. */
   readonly pods: ReadonlyMap<number, SlotPod>;
-  /** By ordinal; what is missing is unknown. See `Preparations`. */
+  /** Keyed by ordinal; what is missing is unknown. See `Preparations`. */
   readonly preparations: ReadonlyMap<number, PodPreparation>;
   /** When the snapshot was taken, on the clock that the preparations were dated by. */
   readonly takenAt: Monotonic;

@@ -21,9 +21,8 @@ export interface DelayedDownscale {
 }
 
 /**
- * The delayed down-scale of `set`; undefined when it is off, which it is unless both annotations are set and the
- * delay is not zero (IN-31); invalid when one of them cannot be read, which forbids to scale in either direction
- * (DD-4).
+ * Returns the delayed down-scale of `set`; undefined when it is off, which it is unless both annotations are set and the
+ * delay is not zero (IN-31); invalid when one of them cannot be read, which forbids to scale in either direction (DD-4).
  */
 export function delayedDownscaleOf(set: StatefulSetView): Parsed<DelayedDownscale | undefined> {
   const delayText = set.annotations[DELAY] ?? '';
@@ -37,7 +36,7 @@ export function delayedDownscaleOf(set: StatefulSetView): Parsed<DelayedDownscal
   return valid({ delay: delay.value, url: usableUrl(urlText, set) });
 }
 
-/** The URLs at which the pods of `set` are called by the text of its annotation, or why they cannot be. */
+/** Returns the URLs at which the pods of `set` are called by the text of its annotation, or why they cannot be. */
 export function podUrlsOf(
   { name, namespace, spec }: StatefulSetView,
   text: string,

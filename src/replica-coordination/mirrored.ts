@@ -7,7 +7,7 @@ export interface Mirrored {
   readonly reference: Reference;
 }
 
-/** What `sets` mirror, by {@link referenceId}. */
+/** Returns what `sets` mirror, by {@link referenceId}. */
 export function mirroredBy(sets: readonly SetSnapshot[]): ReadonlyMap<string, Mirrored> {
   const wanted = new Map<string, Mirrored>();
   for (const { set } of sets) {

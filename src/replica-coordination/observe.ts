@@ -63,7 +63,7 @@ export class CoordinationObserver {
     await this.#zoneTrackers.read(key, signal);
   }
 
-  /** All that is known of the group `key` now, as plain data that never changes. */
+  /** Returns all that is known of the group `key` now, as plain data that never changes. */
   snapshotOf(key: string, { sets, leaving, conflicts }: CoordinatedSets): CoordinationSnapshot {
     const { clock, references, preparations, writes, paces, watched, stuckAfter } = this.#sources;
     const takenAt = clock.monotonic();
@@ -84,13 +84,13 @@ export class CoordinationObserver {
     };
   }
 
-  /** The group `key` is gone, or nothing of it is coordinated any more. */
+  /** Forgets the group `key`, which is gone, or of which nothing is coordinated any more. */
   release(key: string): void {
     this.#zoneTrackers.forget(key);
     this.#sources.references.release(key);
   }
 
-  /** The set `uid` is gone. */
+  /** Forgets the set `uid`, which is gone. */
   forgetSet(uid: string): void {
     this.#seen.forget(uid);
   }

@@ -19,7 +19,7 @@ export interface UnseenHold {
   readonly until: Instant | undefined;
 }
 
-/** What is said of a write of ours that the watch does not show; the same words for as long as it lasts. */
+/** Returns what is said of a write of ours that the watch does not show; the same words for as long as it lasts. */
 export function holdForUnseen(
   { set, answeredAt, since }: UnseenWrite,
   moment: { readonly now: Instant; readonly at: Monotonic },
@@ -33,7 +33,7 @@ export function holdForUnseen(
   return { hold, until: undefined };
 }
 
-/** What requests without an answer ask of their group: no other disruption until they are settled (D-7). */
+/** Returns what requests without an answer ask of their group: no other disruption until they are settled (D-7). */
 export function holdForOpen(
   sets: readonly StatefulSetView[],
   open: ReadonlyMap<string, OpenScale>,

@@ -4,7 +4,7 @@ const group = 'rollout-operator.grafana.com';
 
 /**
  * What coordinating replicas takes, namespaced: of mirrored resources, those of ReplicaTemplate, the only kind that is
- * ours; whoever mirrors another kind grants the same for it.
+ * ours; a cluster that mirrors another kind grants the same for it.
  */
 export const replicaCoordinationPermissions: readonly Permission[] = Object.freeze([
   {
@@ -35,7 +35,7 @@ export const replicaCoordinationPermissions: readonly Permission[] = Object.free
   },
 ]);
 
-/** What coordinating replicas takes beside that in zone-tracker mode. */
+/** Returns what coordinating replicas takes beside that in zone-tracker mode. */
 export function zoneTrackerPermissions(configMap: string): readonly Permission[] {
   return [
     {

@@ -21,8 +21,8 @@ export interface DelayPlan extends Pick<DelayedDownscalePlan, 'verdict' | 'reque
 }
 
 /**
- * Whether the set may be scaled to `wanted` now, and how far; asked of each set whose wanted count is known, also where
- * that is the current one (D-22).
+ * Reports whether the set may be scaled to `wanted` now, and how far; asked of each set whose wanted count is known, also
+ * where that is the current one (D-22).
  */
 export function planDelay(
   { set, pods }: Pick<SetSnapshot, 'set' | 'pods'>,
@@ -49,7 +49,7 @@ export function planDelay(
 
 /** For which slots of a set it is of use to know what their pods said. */
 export interface PreparationUse {
-  /** Of the set. */
+  /** The uid of the set. */
   readonly uid: string;
   /** The URL at which they are called now; undefined when none is called, so that nothing is of use. */
   readonly url: string | undefined;
@@ -58,7 +58,7 @@ export interface PreparationUse {
   readonly end: number;
 }
 
-/** What is of use for `set` as it is; all else that is known of its pods may be forgotten, and calls of it ended. */
+/** Returns what is of use for `set` as it is; all else that is known of its pods may be forgotten, and calls of it ended. */
 export function preparationUse(set: StatefulSetView): PreparationUse {
   const isCalled = sourceOf(set).kind === 'reference' && !set.isDeleting;
   const start = set.spec.ordinalsStart;

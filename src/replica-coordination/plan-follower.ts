@@ -6,7 +6,7 @@ import { forcedReplicasOf, waitsForLeader } from './api.ts';
 import { waitForMinimumTime } from './plan-minimum-time.ts';
 import { hold, type Moment, scaleTo, settled, type Wish } from './plan-wish.ts';
 
-/** What a set wants that follows `leader`, a set of its own group (SC-10…SC-17). */
+/** Returns what a set wants that follows `leader`, a set of its own group (SC-10…SC-17). */
 export function planFollower(snapshot: SetSnapshot, leader: string, moment: Moment): Wish {
   const { set } = snapshot;
   const found = moment.group.sets.find((each) => each.set.name === leader)?.set;

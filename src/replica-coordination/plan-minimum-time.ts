@@ -22,9 +22,9 @@ interface Wait {
 }
 
 /**
- * Why `set` may not shrink yet for the minimum time since the last down-scale of any other zone of its group (SC-15);
- * undefined when it may. A mirrored set asks for it only by the label (KW-23); a follower must carry the label once any
- * zone has been scaled down. A time that cannot be read holds every other set (D-21).
+ * Returns why `set` may not shrink yet for the minimum time since the last down-scale of any other zone of its group
+ * (SC-15); undefined when it may. A mirrored set asks for it only by the label (KW-23); a follower must carry the label once
+ * any zone has been scaled down. A time that cannot be read holds every other set (D-21).
  *
  * How long ago a stored time was the wall clock says when this process first sees it, one to come as if it were now; from
  * then on no clock counts that anybody sets (D-55).
@@ -72,7 +72,7 @@ function downscalesOfOthers(set: StatefulSetView, { group }: Moment): readonly D
   });
 }
 
-/** The down-scale that `moment` has to wait for longest; undefined when the minimum time has passed since each. */
+/** Returns the down-scale that `moment` has to wait for longest; undefined when the minimum time has passed since each. */
 function longestWait(
   downscales: readonly Downscale[],
   minimum: Millis,
@@ -90,7 +90,7 @@ function longestWait(
   return longest;
 }
 
-/** What is left of `minimum` since the time `at`; negative once more has passed. */
+/** Returns what is left of `minimum` since the time `at`; negative once more has passed. */
 function leftOf(
   { set, at }: { readonly set: string; readonly at: Instant },
   minimum: Millis,

@@ -14,7 +14,7 @@ import type { ReferenceState } from './snapshot.ts';
 
 type KnownReference = Extract<ReferenceState, { kind: 'known' }>;
 
-/** What a set wants that mirrors the replicas of another resource (SC-30…SC-37 with KW-14, KW-23). */
+/** Returns what a set wants that mirrors the replicas of another resource (SC-30…SC-37 with KW-14, KW-23). */
 export function planMirror(
   snapshot: SetSnapshot,
   reference: Parsed<Reference>,
@@ -40,7 +40,7 @@ export function planMirror(
   return delayed(snapshot, { wanted, isForced, source }, moment);
 }
 
-/** Why `set` may not shrink to what the resource asks for; undefined when it may, as far as its pods do. */
+/** Returns why `set` may not shrink to what the resource asks for; undefined when it may, as far as its pods do. */
 function waitToShrink(
   set: StatefulSetView,
   { reference, state }: { readonly reference: Reference; readonly state: KnownReference },
@@ -97,7 +97,7 @@ function isDelayed(set: StatefulSetView): boolean {
   return settings.kind === 'valid' && settings.value !== undefined;
 }
 
-/** Pods that a request may still take away must stay prepared until it is settled. */
+/** Holds the set while a request may still take pods away: they must stay prepared until it is settled. */
 function holdForOpen({ set }: SetSnapshot, { to, until }: OpenScale): Wish {
   const message =
     `no pod of ${set.name} is told that it stays, as a request to lower its replicas to ${to} got no answer, ` +

@@ -23,8 +23,8 @@ export interface Shrinking extends Moment {
 }
 
 /**
- * The wish, or why it has to wait for the sake of others: a write that was refused is not repeated at once (KW-22), and
- * pods go only while no other zone lacks pods that we may have taken away (EXCL-1, D-17).
+ * Returns the wish, or why it has to wait for the sake of others: a write that was refused is not repeated at once (KW-22),
+ * and pods go only while no other zone lacks pods that we may have taken away (EXCL-1, D-17).
  */
 export function safely(wish: ScaleWish, snapshot: SetSnapshot, moment: Shrinking): Wish {
   const { set } = snapshot;
@@ -52,8 +52,8 @@ export function safely(wish: ScaleWish, snapshot: SetSnapshot, moment: Shrinking
 }
 
 /**
- * The pods that go when `snapshot` shrinks to `to`. One that is not ready may be back in the moment in which it is taken,
- * and one that never was may have become ready since it was seen: all of them count.
+ * Returns the pods that go when `snapshot` shrinks to `to`. One that is not ready may be back in the moment in which it is
+ * taken, and one that never was may have become ready since it was seen: all of them count.
  */
 function takenBy(
   { set, pods }: SetSnapshot,
@@ -66,7 +66,7 @@ function takenBy(
   );
 }
 
-/** Whether `pod` is one that goes when `set` shrinks to `to`. */
+/** Reports whether `pod` is one that goes when `set` shrinks to `to`. */
 function isSurplus(
   pod: PodView,
   { name, spec: { ordinalsStart, replicas } }: StatefulSetView,
@@ -113,8 +113,8 @@ function disruptedZone(
 }
 
 /**
- * Whether the slot holds a stuck pod that is itself to go by a scale-down. Where nothing but stuck pods would go, too,
- * neither waits for the other: two zones that were to grow, and could not, would never shrink again (LIVE-3). One still
+ * Reports whether the slot holds a stuck pod that is itself to go by a scale-down. Where nothing but stuck pods would go,
+ * too, neither waits for the other: two zones that were to grow, and could not, would never shrink again (LIVE-3). One still
  * goes after the other, as what terminates counts.
  */
 function isStuckSurplus(slot: Slot, set: StatefulSetView, moment: Shrinking): boolean {
@@ -127,12 +127,12 @@ function stucknessOf(pod: PodView, { group, now }: Moment): Stuckness {
   return stuckness(pod, { now, watched: group.watched, stuckAfter: group.stuckAfter });
 }
 
-/** Whether it is, and has been for long enough not to be a pod that is only being made. */
+/** Reports whether it is, and has been for long enough not to be a pod that is only being made. */
 function isStuck(found: Stuckness): boolean {
   return found.kind === 'stuck-by-time' || (found.kind === 'stuck-by-cause' && !found.isNew);
 }
 
-/** When time makes the first of `pods` stuck that is not yet. */
+/** Returns when time makes the first of `pods` stuck that is not yet. */
 function whenStuck(pods: readonly PodView[], moment: Moment): Requeue {
   let first: Requeue = { kind: 'await-change' };
   for (const pod of pods) {
@@ -150,9 +150,9 @@ function isBeingRolled({ set }: SetSnapshot, slots: readonly Slot[]): boolean {
 }
 
 /**
- * Whether the slot may lack its pod because of us. What is ours is never stored, and neither a rollout nor a count shows
- * it any more once it was taken back; so whatever looks like it counts: a pod that goes, is not there yet, or was never
- * available since it was made. One that was, and broke by itself, counts only where a rollout is under way.
+ * Reports whether the slot may lack its pod because of us. What is ours is never stored, and neither a rollout nor a count
+ * shows it any more once it was taken back; so whatever looks like it counts: a pod that goes, is not there yet, or was
+ * never available since it was made. One that was, and broke by itself, counts only where a rollout is under way.
  */
 function isPerhapsOurs(slot: Slot, set: StatefulSetView, isRolling: boolean): boolean {
   if (slot.kind === 'available') return false;

@@ -13,7 +13,7 @@ import {
 } from './api.ts';
 import type { CoordinationSnapshot } from './snapshot.ts';
 
-/** Input that cannot be used as it is, while work goes on (KW-27, KW-29). */
+/** Warns of input that cannot be used as it is, while work goes on (KW-27, KW-29). */
 export function planWarnings(snapshot: CoordinationSnapshot): readonly Decision[] {
   const isTimed = snapshot.sets.some(({ set }) => sourceOf(set).kind !== 'none');
   return snapshot.sets.flatMap(({ set }) => {

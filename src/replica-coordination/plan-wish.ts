@@ -26,7 +26,7 @@ export interface Moment {
   readonly now: Instant;
 }
 
-/** The wall-clock time of a reading of the other clock, as seen from `moment`. */
+/** Returns the wall-clock time of a reading of the other clock, as seen from `moment`. */
 export function timeOf({ group, now }: Moment, at: Monotonic): Instant {
   return after(now, millis(at - group.takenAt));
 }
@@ -34,13 +34,13 @@ export function timeOf({ group, now }: Moment, at: Monotonic): Instant {
 /** The set has what it wants. */
 export const settled: Wish = Object.freeze({ kind: 'settled' });
 
-/** Nothing is done about `set`; `until` when time alone may end it. */
+/** Returns the wish that nothing is done about `set`; `until` when time alone may end it. */
 export function hold(set: StatefulSetView, why: Because<Reason>, until?: Instant): Wish {
   const base = { kind: 'hold', set: setRef(set), because: why } as const;
   return { kind: 'hold', hold: until === undefined ? base : { ...base, until } };
 }
 
-/** `set` goes to `to` replicas. What it costs is found out by `safely`. */
+/** Returns the wish that `set` goes to `to` replicas. What it costs is found out by `safely`. */
 export function scaleTo(
   { set }: SetSnapshot,
   to: number,

@@ -9,8 +9,8 @@ import type { CoordinationSnapshot, ReferenceState } from './snapshot.ts';
 type KnownReference = Extract<ReferenceState, { kind: 'known' }>;
 
 /**
- * What is reported to mirrored resources: one write a resource, the maximum over all sets that mirror it and report at
- * all (SC-40, D-20), `chosen` counted as done.
+ * Returns what is reported to mirrored resources: one write a resource, the maximum over all sets that mirror it and report
+ * at all (SC-40, D-20), `chosen` counted as done.
  */
 export function planWriteBacks(
   snapshot: CoordinationSnapshot,
@@ -31,7 +31,7 @@ export function planWriteBacks(
   });
 }
 
-/** Why the report waits: it was refused, or somebody else reports something else again and again. */
+/** Returns why the report waits: it was refused, or somebody else reports something else again and again. */
 function held(
   set: StatefulSetView,
   replicas: number,

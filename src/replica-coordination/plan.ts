@@ -17,8 +17,8 @@ import { planWriteBacks } from './plan-write-back.ts';
 import type { CoordinationSnapshot } from './snapshot.ts';
 
 /**
- * What to do next about the replicas of one group, and why not more: one set a pass, followers before mirrors, by name
- * (SC-1). What is wrong with one set holds that set alone (KW-14).
+ * Returns what to do next about the replicas of one group, and why not more: one set a pass, followers before mirrors, by
+ * name (SC-1). What is wrong with one set holds that set alone (KW-14).
  *
  * Total and deterministic.
  */
@@ -39,7 +39,7 @@ export function planCoordination(snapshot: CoordinationSnapshot, now: Instant): 
   };
 }
 
-/** What each set wants, or has to wait for. */
+/** Returns what each set wants, or has to wait for. */
 function safeWishes(group: CoordinationSnapshot, now: Instant): readonly Wish[] {
   const wishes = group.sets.map((set) => [set, wishOf(set, group, now)] as const);
   const wanted = new Map(
@@ -88,7 +88,7 @@ function tooLarge({ set: { name, spec, status } }: SetSnapshot): ReturnType<type
   return because('SetTooLarge', message);
 }
 
-/** The one set that is scaled in this pass; followers go first, as they always did (SC-1). */
+/** Returns the one set that is scaled in this pass; followers go first, as they always did (SC-1). */
 function chosenOf(wishes: readonly Wish[]): Scale | undefined {
   const scales = wishes.filter((wish) => wish.kind === 'scale');
   return (scales.find(({ isFollower }) => isFollower) ?? scales[0])?.scale;
@@ -122,7 +122,7 @@ function requeueOf(
   return { kind: 'at', at: soonest < now ? now : soonest };
 }
 
-/** Whether any set of the group takes its replicas from elsewhere, so that there is something to plan. */
+/** Reports whether any set of the group takes its replicas from elsewhere, so that there is something to plan. */
 export function isCoordinated(sets: readonly SetSnapshot[]): boolean {
   return sets.some(({ set }) => sourceOf(set).kind !== 'none');
 }

@@ -16,7 +16,10 @@ export type CancelledAnswer =
 /** Longest part of a pod's body that is repeated to people. */
 const longestQuote = 200;
 
-/** Success is a 2xx whose body is JSON with an integer `timestamp`, in Unix seconds, other than 0 (DD-13). */
+/**
+ * Returns what an answer to POST means. Success is a 2xx whose body is JSON with an integer `timestamp`, in Unix seconds,
+ * other than 0 (DD-13).
+ */
 export function preparedAnswer(answer: PodAnswer): PreparedAnswer {
   if (answer.kind !== 'answered')
     return { kind: 'failed', why: `did not answer: ${answer.message}` };
@@ -27,7 +30,10 @@ export function preparedAnswer(answer: PodAnswer): PreparedAnswer {
   return { kind: 'failed', why };
 }
 
-/** Success is a 2xx; a 409 ends the calls, too: there a person has locked the pod's state (DD-14). */
+/**
+ * Returns what an answer to DELETE means. Success is a 2xx; a 409 ends the calls, too: there a person has locked the pod's
+ * state (DD-14).
+ */
 export function cancelledAnswer(answer: PodAnswer): CancelledAnswer {
   if (answer.kind !== 'answered')
     return { kind: 'failed', why: `did not answer: ${answer.message}` };
@@ -36,7 +42,7 @@ export function cancelledAnswer(answer: PodAnswer): CancelledAnswer {
   return { kind: 'failed', why: statusText(answer) };
 }
 
-/** `body` as people may see it: quoted, and cut. */
+/** Returns `body` as people may see it: quoted, and cut. */
 function quote(body: string): string {
   return JSON.stringify(body.length > longestQuote ? `${body.slice(0, longestQuote)}…` : body);
 }
@@ -49,7 +55,10 @@ function statusText(answer: { readonly status: number; readonly body: string }):
   return `answered ${answer.status}: ${quote(answer.body)}`;
 }
 
-/** The peer's parser takes neither `1e9` nor `1.0` for an integer; `JSON.parse` does, so the text is looked at, too. */
+/**
+ * Returns the timestamp of an answer. The peer's parser takes neither `1e9` nor `1.0` for an integer; `JSON.parse` does, so
+ * the text is looked at, too.
+ */
 function timestampOf(body: string): number | undefined {
   const value = jsonIn(body);
   if (!isJsonObject(value)) return undefined;

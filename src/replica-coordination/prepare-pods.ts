@@ -82,14 +82,14 @@ const unheardOf: SlotMemory = {
  */
 export class PodPreparations {
   readonly #ports: PodPreparationPorts;
-  /** By uid of the set. */
+  /** Keyed by the uid of the set. */
   readonly #sets = new Map<string, SetMemory>();
 
   constructor(ports: PodPreparationPorts) {
     this.#ports = ports;
   }
 
-  /** What the pods of the set `uid` said, as plain data; undefined when none of them was called. */
+  /** Returns what the pods of the set `uid` said, as plain data; undefined when none of them was called. */
   of(uid: string): Preparations | undefined {
     const memory = this.#sets.get(uid);
     if (memory === undefined) return undefined;
@@ -134,7 +134,7 @@ export class PodPreparations {
     for (const memory of forgetting.keys()) this.#beginLoops(memory);
   }
 
-  /** The set is gone, or asks for no delay any more: its calls are given up. */
+  /** Forgets the set, which is gone, or asks for no delay any more: its calls are given up. */
   forget(uid: string): void {
     this.#sets.get(uid)?.forgotten.abort();
     this.#sets.delete(uid);
@@ -158,7 +158,7 @@ export class PodPreparations {
     return memory;
   }
 
-  /** As many as there are calls for: a call that waits is no promise, and has no URL yet. */
+  /** Begins as many loops as there are calls for: a call that waits is no promise, and has no URL yet. */
   #beginLoops(memory: SetMemory): void {
     const wanted = Math.min(mostLoops - memory.loops, memory.waiting.size);
     // They end in answers of some kind, never in an error: what fails here is a bug, which ends the process.
@@ -277,7 +277,10 @@ function slotOf({ memory, call }: Ongoing): SlotMemory {
   return memory.slots.get(call.ordinal) ?? unheardOf;
 }
 
-/** A call that failed, or a DELETE that the pod did not follow, says nothing against what the pod said before. */
+/**
+ * Returns what is known after a call. One that failed, or a DELETE that the pod did not follow, says nothing against what
+ * the pod said before.
+ */
 function watchedAfter(
   ongoing: Ongoing,
   answer: PodAnswer,

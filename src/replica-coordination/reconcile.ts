@@ -181,7 +181,7 @@ export class ReplicaCoordination implements GroupCapability {
     }
   }
 
-  /** No more work on the group while a request without an answer may lower the replicas of a set (D-7). */
+  /** Returns the plan without more work on the group while a request without an answer may lower the replicas of a set (D-7). */
   #withOpen(sets: readonly StatefulSetView[], plan: Plan): Plan {
     const hold = holdForOpen(sets, this.#ports.writes.open(sets));
     if (hold === undefined) return plan;
@@ -197,7 +197,7 @@ function isScale(decision: Plan['decisions'][number]): decision is Scale {
   return decision.kind === 'scale';
 }
 
-/** The plan, looked at again by `at` at the latest. */
+/** Returns the plan, looked at again by `at` at the latest. */
 function withRequeue(plan: Plan, at: Instant | undefined): Plan {
   if (at === undefined || (plan.requeue.kind === 'at' && plan.requeue.at <= at)) return plan;
   return { ...plan, requeue: { kind: 'at', at } };

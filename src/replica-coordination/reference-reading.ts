@@ -33,7 +33,7 @@ export type Movement =
   /** The watch does not tell. */
   | 'unknown';
 
-/** What has moved since `reading`, of an object that a watch that follows the server shows as `shown`. */
+/** Returns what has moved since `reading`, of an object that a watch that follows the server shows as `shown`. */
 export function movementSince(reading: Reading, shown: Shown | undefined): Movement {
   if (reading.kind !== 'known' || shown === undefined) {
     return shown?.revision === reading.shown ? 'unknown' : 'spec';
@@ -43,8 +43,8 @@ export function movementSince(reading: Reading, shown: Shown | undefined): Movem
 }
 
 /**
- * The reading once `stored` reports `reported` at a newer revision. It moves there only where the generation shows that
- * the resource asked for the same all the time; else the watch has it read again.
+ * Returns the reading once `stored` reports `reported` at a newer revision. It moves there only where the generation shows
+ * that the resource asked for the same all the time; else the watch has it read again.
  */
 export function afterReport(
   reading: Reading,

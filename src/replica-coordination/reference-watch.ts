@@ -28,7 +28,7 @@ export interface ReferenceWatchPorts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
-  /** An object of the type in the namespace has changed, or may have. */
+  /** Notes that an object of the type in the namespace has changed, or may have. */
   changed(name: string): void;
 }
 
@@ -41,7 +41,7 @@ export class ReferenceWatch {
   readonly #type: ResourceType;
   readonly #namespace: string;
   readonly #stop = new AbortController();
-  /** By name. */
+  /** Keyed by name. */
   readonly #asked = new Map<string, Pick<Shown, 'generation' | 'askedSince'>>();
   #informer: Informer<Watched> | undefined;
   #isBroken = false;
@@ -53,14 +53,14 @@ export class ReferenceWatch {
     this.#ports = ports;
   }
 
-  /** Whether what is shown follows the server. */
+  /** Reports whether what is shown follows the server. */
   get isReliable(): boolean {
     const informer = this.#informer;
     if (informer?.hasSynced !== true || informer.isAbsent || this.#isBroken) return false;
     return informer.staleness === undefined;
   }
 
-  /** The object `name`; undefined when it is not shown. */
+  /** Returns the object `name`; undefined when it is not shown. */
   shown(name: string): Shown | undefined {
     const object = this.#informer?.lister.get(this.#namespace, name);
     if (object === undefined) return undefined;
@@ -70,7 +70,7 @@ export class ReferenceWatch {
     return { revision, generation, askedSince: isSame ? asked.askedSince : revision };
   }
 
-  /** @throws what ended the watch for good (D-6) */
+  /** Throws what ended the watch for good (D-6). */
   throwIfFatal(): void {
     if (this.#fatal !== undefined) throw this.#fatal;
   }
@@ -102,7 +102,7 @@ export class ReferenceWatch {
     }
   }
 
-  /** Nobody mirrors anything of the type any more. */
+  /** Stops the watch: nobody mirrors anything of the type any more. */
   stop(): void {
     this.#stop.abort();
   }

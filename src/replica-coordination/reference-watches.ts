@@ -6,14 +6,14 @@ import { ReferenceWatch, type ReferenceWatchPorts } from './reference-watch.ts';
 export interface ReferenceWatchesPorts extends Omit<ReferenceWatchPorts, 'changed'> {
   /** Ends all watches. */
   readonly signal: AbortSignal;
-  /** The object has changed, or may have. */
+  /** Notes that the object has changed, or may have. */
   changed(ref: ObjectRef): void;
 }
 
 /** One watch for each type and namespace that some group mirrors; one that no group uses any more ends. */
 export class ReferenceWatches {
   readonly #ports: ReferenceWatchesPorts;
-  /** By namespace and type. */
+  /** Keyed by namespace and type. */
   readonly #watches = new Map<string, ReferenceWatch>();
   /** Which groups use which watch, by key of the group. */
   readonly #users = new Map<string, ReadonlySet<string>>();
@@ -23,7 +23,7 @@ export class ReferenceWatches {
     this.#ports = ports;
   }
 
-  /** The watch of `type` in `namespace`, which begins if it was not there, and what {@link use} calls it. */
+  /** Returns the watch of `type` in `namespace`, which begins if it was not there, and what {@link use} calls it. */
   of(type: ResourceType, namespace: string): readonly [id: string, watch: ReferenceWatch] {
     const id = `${namespace}/${typeId(type)}`;
     const known = this.#watches.get(id);
@@ -38,7 +38,7 @@ export class ReferenceWatches {
     return [id, watch];
   }
 
-  /** The group `key` uses exactly the watches `used` from now on. */
+  /** Notes that the group `key` uses exactly the watches `used` from now on. */
   use(key: string, used: ReadonlySet<string>): void {
     const before = this.#users.get(key);
     if (isSameSet(before, used)) return;

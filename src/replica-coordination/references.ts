@@ -68,7 +68,7 @@ interface Looked {
  */
 export class References {
   readonly #ports: ReferencePorts;
-  /** By {@link referenceId}. */
+  /** Keyed by {@link referenceId}. */
   readonly #looked = new Map<string, Looked>();
   readonly #watches: ReferenceWatches;
   readonly #statusReads = new StatusReads();
@@ -97,7 +97,7 @@ export class References {
     this.#watches.use(key, new Set(watches.filter((watch) => watch !== undefined)));
   }
 
-  /** What is known of the resources that `sets` mirror, by {@link referenceId}; asks nobody. */
+  /** Returns what is known of the resources that `sets` mirror, by {@link referenceId}; asks nobody. */
   statesOf(sets: readonly SetSnapshot[]): ReadonlyMap<string, ReferenceState> {
     const states = new Map<string, ReferenceState>();
     for (const id of mirroredBy(sets).keys()) {
@@ -112,7 +112,7 @@ export class References {
     await this.#watches.ended();
   }
 
-  /** The group `key` is gone, or mirrors nothing any more. */
+  /** Forgets the group `key`, which is gone, or mirrors nothing any more. */
   release(key: string): void {
     this.#watches.use(key, new Set());
   }
@@ -146,7 +146,7 @@ export class References {
     }
   }
 
-  /** @returns what {@link ReferenceWatches.use} calls the watch of the resource; undefined without one */
+  /** Returns what {@link ReferenceWatches.use} calls the watch of the resource; undefined without one */
   async #refreshOne(
     id: string,
     { namespace, reference }: Mirrored,
@@ -180,7 +180,7 @@ export class References {
     }
   }
 
-  /** Whether it could not be read less than the retry time ago: no pass waits for that again so soon. */
+  /** Reports whether it could not be read less than the retry time ago: no pass waits for that again so soon. */
   #isRefused(reading: Reading | undefined): boolean {
     const { clock, retry } = this.#ports;
     return reading?.kind === 'unreadable' && clock.monotonic() < reading.at + retry;
@@ -205,7 +205,7 @@ export class References {
     this.#looked.set(id, { reading: { ...read, at: readAt, shown }, found });
   }
 
-  /** When the resource is to be read again, as far as can be told now. */
+  /** Returns when the resource is to be read again, as far as can be seen now. */
   #dueAt(id: string, reading: Reading, found: Looked['found']): Monotonic {
     const { interval, retry } = this.#ports;
     const isPolled = reading.kind === 'known' || reading.kind === 'unresolved';

@@ -11,8 +11,8 @@ export interface ScaleCounts {
 }
 
 /**
- * The counts of a Scale; an absent number is 0, as Go leaves zero out. Undefined where it is no whole Scale: that is no
- * zero (SCAL-1).
+ * Returns the counts of a Scale; an absent number is 0, as Go leaves zero out. Undefined where it is no whole Scale: that is
+ * no zero (SCAL-1).
  */
 export function countsOf(scale: JsonValue | undefined): ScaleCounts | undefined {
   if (!isJsonObject(scale)) return undefined;

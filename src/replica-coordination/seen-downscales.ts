@@ -20,10 +20,10 @@ interface SeenMoment {
  * when this process first saw it, whatever the wall clock does meanwhile (D-55).
  */
 export class SeenDownscales {
-  /** By uid of the set. */
+  /** Keyed by the uid of the set. */
   readonly #seen = new Map<string, readonly SeenTime[]>();
 
-  /** The times that `stored` has for each set, by its name; one that is new is known since `moment`. */
+  /** Returns the times that `stored` has for each set, by its name; one that is new is known since `moment`. */
   of({ sets, zoneTracker }: Stored, moment: SeenMoment): ReadonlyMap<string, readonly SeenTime[]> {
     const found = new Map<string, readonly SeenTime[]>();
     for (const { set } of sets) {
@@ -43,7 +43,7 @@ export class SeenDownscales {
     return found;
   }
 
-  /** The set is gone. */
+  /** Forgets the set, which is gone. */
   forget(uid: string): void {
     this.#seen.delete(uid);
   }
@@ -55,7 +55,7 @@ function seenSince(at: Instant, before: readonly SeenTime[], moment: SeenMoment)
   return { at, since: moment.takenAt, elapsedThen: millis(Math.max(0, moment.now - at)) };
 }
 
-/** Each time once. */
+/** Returns the times of both, each once. */
 function merged(times: readonly SeenTime[]): readonly SeenTime[] {
   return [...new Map(times.map((each) => [each.at, each])).values()];
 }

@@ -62,7 +62,7 @@ export type ZoneTracker =
 export interface Preparations {
   /** The set's URL when they were called; what they said at another one counts for nothing. */
   readonly url: string;
-  /** By ordinal; what is missing is unknown. */
+  /** Keyed by ordinal; what is missing is unknown. */
   readonly slots: ReadonlyMap<number, PodPreparation>;
 }
 
@@ -84,14 +84,14 @@ export interface CoordinationSnapshot {
   readonly leaving: ReadonlySet<string>;
   /** What else names a set, by its uid: nobody moves it then (D-63). */
   readonly conflicts: Conflicts;
-  /** By {@link referenceId}; every valid reference of the sets is in it. */
+  /** Keyed by {@link referenceId}; every valid reference of the sets is in it. */
   readonly references: ReadonlyMap<string, ReferenceState>;
   readonly zoneTracker: ZoneTracker;
   /** Times of last down-scales that this process watches, by name of the set. */
   readonly seenDownscales: ReadonlyMap<string, readonly SeenTime[]>;
-  /** By uid of the set; no pod of a set that is missing was called. */
+  /** Keyed by the uid of the set; no pod of a set that is missing was called. */
   readonly preparations: ReadonlyMap<string, Preparations>;
-  /** By uid of the set. */
+  /** Keyed by the uid of the set. */
   readonly paces: ReadonlyMap<string, Pace>;
   /** Requests without an answer that may still lower the replicas of a set, by its name. */
   readonly unanswered: ReadonlyMap<string, OpenScale>;

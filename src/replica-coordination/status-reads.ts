@@ -13,13 +13,13 @@ export class StatusReads {
   /** When the reads so far have been paid off, by id of the resource. */
   readonly #paidAt = new Map<string, Monotonic>();
 
-  /** When the resource `id` may be read next; a time gone by means now. */
+  /** Returns when the resource `id` may be read next; a time gone by means now. */
   nextAt(id: string): Monotonic {
     const paidAt = this.#paidAt.get(id) ?? 0;
     return monotonic(paidAt - (burst - 1) * spacing);
   }
 
-  /** The resource `id` is read at `now`. */
+  /** Notes that the resource `id` is read at `now`. */
   read(id: string, now: Monotonic): void {
     const paidAt = Math.max(this.#paidAt.get(id) ?? now, now);
     this.#paidAt.set(id, monotonic(paidAt + spacing));

@@ -31,8 +31,8 @@ export function preparedState(watched: WatchedPreparation, answer: Answer): Prep
 }
 
 /**
- * How long the wait had lasted at an answer. Only for the first one the wall clock says it, and then not longer than since
- * the slot's pod was out of it. Later ones move it by as much as the pod's own time differs from what was said before:
+ * Returns how long the wait had lasted at an answer. Only for the first one the wall clock says it, and then not longer than
+ * since the slot's pod was out of it. Later ones move it by as much as the pod's own time differs from what was said before:
  * not at all as a rule, also where a new pod repeats it, as pods keep it when they restart (DD-26).
  */
 function elapsedAt(

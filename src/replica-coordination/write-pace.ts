@@ -15,7 +15,7 @@ export interface PacedWrite {
   readonly to: number;
 }
 
-/** One moment on both clocks: waits are measured by the one, and told by the other. */
+/** One moment on both clocks: waits are measured by the one, and stated by the other. */
 export interface PaceMoment {
   readonly now: Instant;
   readonly at: Monotonic;
@@ -25,7 +25,7 @@ export interface PaceMoment {
 export class WritePaces {
   readonly #attempts = new WriteAttempts<number>();
 
-  /** The write was refused for `why`. @returns until when it is not repeated */
+  /** Notes that the write was refused for `why`. @returns until when it is not repeated */
   refused({ key, subject, from, to }: PacedWrite, why: string, moment: PaceMoment): Pace {
     return this.#attempts.refused({ key, to, at: moment.at }, (wait) => {
       const message =
@@ -35,7 +35,7 @@ export class WritePaces {
     });
   }
 
-  /** The write was stored. */
+  /** Notes that the write was stored. */
   written({ key, subject, from, to }: PacedWrite, moment: PaceMoment): void {
     this.#attempts.written({ key, to, at: moment.at }, (writes, wait) => {
       const message =
@@ -45,7 +45,7 @@ export class WritePaces {
     });
   }
 
-  /** What may not be repeated yet about `key`. */
+  /** Returns what may not be repeated yet about `key`. */
   of(key: string, at: Monotonic): Pace | undefined {
     return this.#attempts.of(key, at);
   }

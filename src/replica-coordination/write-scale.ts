@@ -28,7 +28,7 @@ export interface ScaleWriterPorts {
   wake(key: string): void;
 }
 
-/** What came of a write: `refused` is remembered as a pace, and told by the next plan. */
+/** What came of a write: `refused` is remembered as a pace, and reported by the next plan. */
 export type Written = 'scaled' | 'outdated' | 'refused';
 
 /** Races for the replicas of one state of a set that are lost before people are told. */
@@ -114,7 +114,7 @@ export class ScaleWriter {
     }
   }
 
-  /** Once or twice is nothing unusual; a set that the cache goes on to show as it was decided on is told as refused. */
+  /** Once or twice is nothing unusual; a set that the cache goes on to show as it was decided on is reported as refused. */
   #outdated(key: string, scale: Scale, answer: Error | undefined): Written {
     if (answer === undefined) return 'outdated';
     const { uid } = scale.set;
@@ -138,7 +138,7 @@ export class ScaleWriter {
     return { now: clock.now(), at: clock.monotonic() };
   }
 
-  /** The pass that follows a write needs the cache to show it; nothing else may wake the group by then. */
+  /** Wakes the group when the cache shows a write: the pass that follows needs that, and nothing else may wake it by then. */
   #wakeWhenSeen(key: string, revision: string, signal: AbortSignal): void {
     const { statefulSets } = this.#ports;
     statefulSets.freshness.whenSeen(revision, signal).then(
@@ -152,7 +152,7 @@ function pacedWrite({ set, from, to }: Scale): PacedWrite {
   return { key: set.uid, subject: set.name, from, to };
 }
 
-/** Whether the request may still be under way; an answer, whatever it says, ends it. */
+/** Reports whether the request may still be under way; an answer, whatever it says, ends it. */
 function isWithoutAnswer(error: Error): boolean {
   if (error instanceof TransportError) return error.failure !== 'not-sent';
   return error instanceof ApiError && error.status === 504;

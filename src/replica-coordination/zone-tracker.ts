@@ -34,14 +34,14 @@ interface Reading {
 /** The ConfigMap in which a webhook notes when each zone was last scaled down (D-23); never written here. */
 export class ZoneTrackers {
   readonly #ports: ZoneTrackerPorts;
-  /** By key of the group. */
+  /** Keyed by the key of the group. */
   readonly #readings = new Map<string, Reading>();
 
   constructor(ports: ZoneTrackerPorts) {
     this.#ports = ports;
   }
 
-  /** What is known of it for the group `key`; too old to act on counts as not read (D-3). */
+  /** Returns what is known of it for the group `key`; too old to act on counts as not read (D-3). */
   of(key: string): ZoneTracker {
     if (this.#ports.zoneTracker === undefined) return { kind: 'off' };
     const reading = this.#readings.get(key);
@@ -63,14 +63,14 @@ export class ZoneTrackers {
     this.#readings.set(key, { tracker: isLate ? this.#refused(message) : tracker, at });
   }
 
-  /** A new pass begins: what was read is read anew, and what could not be read not before its time. */
+  /** Begins a new pass: what was read is read anew, and what could not be read not before its time. */
   begin(key: string): void {
     const reading = this.#readings.get(key);
     const isKept = reading !== undefined && isRefused(reading, this.#ports.clock.monotonic());
     if (!isKept) this.#readings.delete(key);
   }
 
-  /** The group is gone. */
+  /** Forgets the group, which is gone. */
   forget(key: string): void {
     this.#readings.delete(key);
   }
@@ -98,12 +98,12 @@ export class ZoneTrackers {
   }
 }
 
-/** Whether it could not be read, and is not asked for again yet. */
+/** Reports whether it could not be read, and is not asked for again yet. */
 function isRefused({ tracker }: Reading, now: Monotonic): boolean {
   return tracker.kind === 'unreadable' && (tracker.lookAgainAt ?? now) > now;
 }
 
-/** The time in one entry. */
+/** Returns the time in one entry. */
 function parseEntry(
   entry: JsonValue | undefined,
   { set, name }: { readonly set: string; readonly name: string },

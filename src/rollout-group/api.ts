@@ -37,12 +37,12 @@ const labelKeys = [
   'grafana.com/prepare-downscale',
 ] as const;
 
-/** Whether the rollout of `set` is paused: exactly `true` (IN-13). */
+/** Reports whether the rollout of `set` is paused: exactly `true` (IN-13). */
 export function isPaused(set: StatefulSetView): boolean {
   return set.annotations[PAUSED] === 'true';
 }
 
-/** The limit annotation of `set`, its default when absent, or why it cannot be read (IN-12, IN-25). */
+/** Returns the limit annotation of `set`, its default when absent, or why it cannot be read (IN-12, IN-25). */
 export function maxUnavailableOf(set: StatefulSetView): Parsed<MaxUnavailable> {
   const raw = set.annotations[MAX_UNAVAILABLE];
   return raw === undefined
@@ -50,7 +50,7 @@ export function maxUnavailableOf(set: StatefulSetView): Parsed<MaxUnavailable> {
     : parseMaxUnavailable(raw, `metadata.annotations["${MAX_UNAVAILABLE}"]`);
 }
 
-/** Known keys of `set` that stand in the wrong map, where they have no effect (KW-24). */
+/** Returns known keys of `set` that stand in the wrong map, where they have no effect (KW-24). */
 export function misplacedKeys(set: StatefulSetView): readonly Problem[] {
   const found: Problem[] = [];
   findMisplaced(annotationKeys, { set, right: 'annotations', wrong: 'labels' }, found);

@@ -31,7 +31,7 @@ export function parseMaxUnavailable(raw: string, path: string): Parsed<MaxUnavai
   );
 }
 
-/** How many pods of a set of `replicas` may be unavailable at once: a percentage is rounded down, at least 1. */
+/** Returns how many pods of a set of `replicas` may be unavailable at once: a percentage is rounded down, at least 1. */
 export function limitOf(maxUnavailable: MaxUnavailable, replicas: number): number {
   return maxUnavailable.kind === 'count'
     ? maxUnavailable.count

@@ -44,12 +44,12 @@ const rules: readonly Rule[] = [
   { policy: limitReached, of: 'pods that serve' },
 ];
 
-/** The first answer of a policy to `zone`; undefined when none holds it. */
+/** Returns the first answer of a policy to `zone`; undefined when none holds it. */
 export function answerOf(zone: Zone, group: Group): Answer | undefined {
   return firstAnswer(rules, zone, group);
 }
 
-/** Whether a policy holds even the stuck pods of `zone`. */
+/** Reports whether a policy holds even the stuck pods of `zone`. */
 export function areStuckPodsHeld(zone: Zone, group: Group): boolean {
   const ofAll = rules.filter((rule) => rule.of === 'every pod');
   return firstAnswer(ofAll, zone, group) !== undefined;
@@ -63,28 +63,28 @@ function firstAnswer(asked: readonly Rule[], zone: Zone, group: Group): Answer |
   return undefined;
 }
 
-/** Nothing is done about `zone`, for `reason`. */
+/** Returns the decision that nothing is done about `zone`, for `reason`. */
 export function hold(zone: Zone, reason: Reason, message: string): Decision {
   return { kind: 'hold', set: zone.ref, because: because(reason, message) };
 }
 
-/** The zones after this one wait. */
+/** Returns the answer that the zones after this one wait. */
 export function wait(...decisions: readonly Decision[]): Answer {
   return { kind: 'wait', decisions };
 }
 
-/** The whole group waits, which counts as a success (ME-11). */
+/** Returns the answer that the whole group waits, which counts as a success (ME-11). */
 function stop(decision: Decision): Answer {
   return { kind: 'stop', decisions: [decision], failure: undefined };
 }
 
-/** The pass over the group fails with the message of `decision`. */
+/** Returns the answer that the pass over the group fails with the message of `decision`. */
 function fail(decision: Decision): Answer {
   const { message } = decision.because;
   return { kind: 'stop', decisions: [decision], failure: message };
 }
 
-/** Another strategy than OnDelete has pods replaced by somebody else (RC-23). */
+/** Holds a zone of another strategy than OnDelete, which has pods replaced by somebody else (RC-23). */
 function otherStrategy(_: Zone, { zones }: Group): Answer | undefined {
   const other = zones.find((zone) => zone.set.spec.updateStrategy !== 'OnDelete');
   if (other === undefined) return undefined;
@@ -94,7 +94,7 @@ function otherStrategy(_: Zone, { zones }: Group): Answer | undefined {
   return fail(hold(other, 'WrongUpdateStrategy', message));
 }
 
-/** A set whose pods are not looked at cannot be told to be available (D-56). */
+/** Holds a set whose pods are not looked at: nobody knows whether they are available (D-56). */
 function setTooLarge(_: Zone, { zones }: Group): Answer | undefined {
   const large = zones.find((zone) => isTooLarge(zone.set));
   if (large === undefined) return undefined;
@@ -105,7 +105,7 @@ function setTooLarge(_: Zone, { zones }: Group): Answer | undefined {
   return stop(hold(large, 'SetTooLarge', message));
 }
 
-/** Where two zones lack pods, none loses another one that serves (RC-25). */
+/** Holds each zone where two lack pods: none loses another one that serves (RC-25). */
 function twoZonesUnavailable(_: Zone, { zones }: Group): Answer | undefined {
   const unavailable = zones.filter((zone) => zone.unavailable.length > 0);
   const [first, second] = unavailable;
@@ -115,7 +115,7 @@ function twoZonesUnavailable(_: Zone, { zones }: Group): Answer | undefined {
   return stop(hold(first, 'MultipleZonesUnavailable', message));
 }
 
-/** A zone that something else names is left alone, which is told apart; while it is unavailable, it holds the others back too. */
+/** Holds a zone that something else names; while it is unavailable, it holds the others back too. */
 function conflicting(zone: Zone): Answer | undefined {
   if (zone.conflicts.length === 0) return undefined;
   return zone.unavailable.length > 0
@@ -123,7 +123,7 @@ function conflicting(zone: Zone): Answer | undefined {
     : { kind: 'done', decisions: [] };
 }
 
-/** A paused zone is left alone; while it is unavailable, it holds the others back too (KW-3). */
+/** Holds a paused zone; while it is unavailable, it holds the others back too (KW-3). */
 function paused(zone: Zone): Answer | undefined {
   if (!zone.isPaused) return undefined;
   if (zone.unavailable.length > 0) {
@@ -135,7 +135,7 @@ function paused(zone: Zone): Answer | undefined {
   return { kind: 'done', decisions: [hold(zone, 'Paused', message)] };
 }
 
-/** A set that is being deleted needs no new revision; its pods' going still counts (RC-E12). */
+/** Holds a set that is being deleted: it needs no new revision; its pods' going still counts (RC-E12). */
 function beingDeleted(zone: Zone): Answer | undefined {
   if (!zone.set.isDeleting) return undefined;
   return zone.unavailable.length > 0
@@ -143,7 +143,7 @@ function beingDeleted(zone: Zone): Answer | undefined {
     : { kind: 'done', decisions: [] };
 }
 
-/** A status without revisions cannot be acted on (RC-41); one that is yet to be written, as of a new set, is awaited. */
+/** Holds a zone whose status has no revisions (RC-41); one that is yet to be written, as of a new set, is awaited. */
 function revisionMissing(zone: Zone): Answer | undefined {
   const { currentRevision, observedGeneration, updateRevision } = zone.set.status;
   if (observedGeneration < zone.set.generation) return undefined;
@@ -156,7 +156,7 @@ function revisionMissing(zone: Zone): Answer | undefined {
   return fail(hold(zone, 'RevisionMissing', message));
 }
 
-/** Which pods are outdated is not known before the controller has seen the newest spec. */
+/** Holds a zone until the controller has seen its newest spec: before, nobody knows which pods are outdated. */
 function revisionUnknown(zone: Zone): Answer | undefined {
   if (zone.target !== undefined) return undefined;
   const { name, generation, status } = zone.set;
@@ -164,13 +164,13 @@ function revisionUnknown(zone: Zone): Answer | undefined {
   return wait(hold(zone, 'RevisionUnknown', message));
 }
 
-/** The last pods of a zone are awaited before the next zone begins (RC-60). */
+/** Awaits the last pods of a zone before the next zone begins (RC-60). */
 function upToDateButUnavailable(zone: Zone): Answer | undefined {
   const isWaiting = zone.outdated.length === 0 && zone.unavailable.length > 0;
   return isWaiting ? wait(holdUnavailable(zone)) : undefined;
 }
 
-/** A zone that is done says so in its status (RC-61, RC-62). */
+/** Lets a zone that is done say so in its status (RC-61, RC-62). */
 function upToDate(zone: Zone): Answer | undefined {
   if (zone.outdated.length > 0) return undefined;
   const { currentRevision: from, updateRevision: to } = zone.set.status;
@@ -183,13 +183,13 @@ function upToDate(zone: Zone): Answer | undefined {
   };
 }
 
-/** Outdated pods none of which serves: they come back, or are replaced once they are stuck. */
+/** Awaits outdated pods none of which serves: they come back, or are replaced once they are stuck. */
 function nothingAvailable(zone: Zone): Answer | undefined {
   const isServing = zone.outdated.some((slot) => slot.kind === 'available');
   return isServing ? undefined : wait(holdUnavailable(zone));
 }
 
-/** No more pods go than the limit allows, whatever made the others unavailable (RC-46). */
+/** Holds a zone at its limit, whatever made its pods unavailable (RC-46). */
 function limitReached(zone: Zone): Answer | undefined {
   const { unavailable, limit, outdated, set } = zone;
   if (unavailable.length < limit) return undefined;

@@ -19,7 +19,7 @@ interface StuckPod {
 }
 
 /**
- * What is done about outdated pods that are stuck (D-48): they are replaced without waiting for other zones to be
+ * Returns what is done about outdated pods that are stuck (D-48): they are replaced without waiting for other zones to be
  * available, one zone after the other, so that a corrected template reaches what it corrects (KW-1, LIVE-3). A pod that is
  * only not ready is left alone: it may be back in a second, and to delete it takes minutes.
  */
@@ -29,7 +29,7 @@ export function planStuckPods(group: Group): readonly Decision[] {
   return [...replacements(zones, group), ...zones.flatMap(keptPods)];
 }
 
-/** Deletions in the one zone whose turn it is. */
+/** Returns the deletions in the one zone whose turn it is. */
 function replacements(zones: readonly Zone[], group: Group): readonly Decision[] {
   for (const zone of zones) {
     const others = zones.filter((other) => other !== zone);
@@ -52,14 +52,14 @@ function stuckPodsOf({ outdated, stuckness }: Zone): readonly StuckPod[] {
   });
 }
 
-/** Whether the pod that is made in the place of `slot`'s would run another revision than this one does. */
+/** Reports whether the pod that is made in the place of `slot`'s would run another revision than this one does. */
 function isChangedByReplacement({ set }: Zone, { ordinal, pod }: NotReadySlot): boolean {
   const successor = successorRevision(set, ordinal);
   return successor !== undefined && pod.revision !== undefined && successor !== pod.revision;
 }
 
 /**
- * The stuck pods of `zone` that may go, lowest ordinal first. One that is stuck by time alone may be at work all the
+ * Returns the stuck pods of `zone` that may go, lowest ordinal first. One that is stuck by time alone may be at work all the
  * same, so it waits while another zone is being changed; then an ordered set begins with nothing above it either.
  */
 function candidatesOf(zone: Zone, others: readonly Zone[]): readonly StuckPod[] {
@@ -74,9 +74,10 @@ function isByCause({ stuckness }: StuckPod): boolean {
 }
 
 /**
- * Whether a pod of `zone`, unless that is paused, is going that may have been stuck: it is still there, and so the turn
- * is still that zone's; or is just gone, and nothing is in its place. While it goes its containers end, and do not tell any more what they were, nor does its revision
- * once the template was changed again; so it was, unless it was seen to serve.
+ * Reports whether a pod of `zone`, unless that is paused, is going that may have been stuck: it is still there, and so the
+ * turn is still that zone's; or is just gone, and nothing is in its place. While it goes its containers end, and do not tell
+ * any more what they were, nor does its revision once the template was changed again; so it was, unless it was seen to
+ * serve.
  */
 function isLosingStuckPods(zone: Zone, { snapshot: { watched } }: Group): boolean {
   if (zone.isPaused) return false;
@@ -91,13 +92,13 @@ function isLosingStuckPods(zone: Zone, { snapshot: { watched } }: Group): boolea
 /** How long a stuck pod that is gone counts until another is made: perhaps none can be, as where a quota forbids it. */
 const absence = seconds(60);
 
-/** How long the empty `slot` still counts as one whose stuck pod has just gone, >= 0; of what nobody saw, it may have. */
+/** Returns how long the empty `slot` still counts as one whose stuck pod has just gone, >= 0; of what nobody saw, it may have. */
 function leftOfAbsence({ set }: Zone, { ordinal }: Slot, { gone, begun, now }: Watched): Millis {
   const at = gone.get(`${set.name}-${ordinal}`) ?? begun;
   return millis(Math.max(0, absence - (now - at)));
 }
 
-/** When time alone may let stuck pods go that wait for empty slots of another zone; undefined when it does not. */
+/** Returns when time alone may let stuck pods go that wait for empty slots of another zone; undefined when it does not. */
 export function nextStuckLook({ zones, snapshot }: Group, now: Instant): Instant | undefined {
   if (zones.every((zone) => stuckPodsOf(zone).length === 0)) return undefined;
   const lefts = zones.flatMap((zone) =>
@@ -108,7 +109,7 @@ export function nextStuckLook({ zones, snapshot }: Group, now: Instant): Instant
   return lefts.length === 0 ? undefined : after(now, millis(Math.min(...lefts)));
 }
 
-/** The first of `stuck` that leave no more than the limit under way; all of them where nothing is lost by that. */
+/** Returns the first of `stuck` that leave no more than the limit under way; all of them where nothing is lost by that. */
 function withinLimit(zone: Zone, stuck: readonly StuckPod[]): readonly StuckPod[] {
   if (isAllBroken(zone)) return stuck;
   const { filled, missing } = underWayOf(zone);
@@ -125,7 +126,7 @@ function withinLimit(zone: Zone, stuck: readonly StuckPod[]): readonly StuckPod[
   return end < 0 ? stuck : stuck.slice(0, end);
 }
 
-/** Whether no pod of the set is Ready, and nothing but a new template helps those that are outdated. */
+/** Reports whether no pod of the set is Ready, and nothing but a new template helps those that are outdated. */
 function isAllBroken({ slots, outdated, stuckness }: Zone): boolean {
   const isAnyReady = slots.some(
     (slot) => slot.kind !== 'missing' && slot.pod.unready === undefined,
@@ -144,7 +145,7 @@ interface UnderWay {
   readonly missing: readonly Extract<Slot, { kind: 'missing' }>[];
 }
 
-/** The slots of `zone` that are between two pods, without those that a scale-down takes away (D-17). */
+/** Returns the slots of `zone` that are between two pods, without those that a scale-down takes away (D-17). */
 function underWayOf(zone: Zone): UnderWay {
   const wanted = zone.unavailable.filter((slot) => isSlotWanted(zone, slot));
   return {
@@ -159,7 +160,7 @@ function isSlotWanted({ set }: Zone, { ordinal }: Slot): boolean {
   return ordinal < set.spec.ordinalsStart + set.spec.replicas;
 }
 
-/** Ordinals of all stuck pods of `zone`, of whatever revision, ascending. */
+/** Returns the ordinals of all stuck pods of `zone`, of whatever revision, ascending. */
 function stuckOrdinals({ unavailable, stuckness }: Zone): readonly number[] {
   return unavailable.flatMap(({ kind, ordinal }) => {
     const found = kind === 'not-ready' ? stuckness.get(ordinal) : undefined;
@@ -167,7 +168,7 @@ function stuckOrdinals({ unavailable, stuckness }: Zone): readonly number[] {
   });
 }
 
-/** Whether a slot of `zone` is on its way to an available pod, as far as can be told. */
+/** Reports whether a slot of `zone` is on its way to an available pod, as far as can be seen. */
 function isOnTheMove(zone: Zone): boolean {
   const { filled, missing } = underWayOf(zone);
   // An ordered controller makes no pod above one that is not ready.
@@ -210,7 +211,7 @@ function stuckText(stuckness: StuckPod['stuckness']): string {
   }
 }
 
-/** Stuck pods that would come back as they are, or may do so. */
+/** Returns the holds of stuck pods that would come back as they are, or may do so. */
 function keptPods(zone: Zone): readonly Decision[] {
   return stuckPodsOf(zone)
     .filter(({ slot }) => !isChangedByReplacement(zone, slot))

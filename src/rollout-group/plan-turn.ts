@@ -6,12 +6,15 @@ import type { Group, Zone } from './plan-zone.ts';
 
 type AvailableSlot = Extract<Slot, { kind: 'available' }>;
 
-/** The turn of `zone`: what the first policy that holds it says, or else its next pods go (RC-40…RC-62). */
+/** Returns the turn of `zone`: what the first policy that holds it says, or else its next pods go (RC-40…RC-62). */
 export function planTurn(zone: Zone, group: Group): Answer {
   return answerOf(zone, group) ?? disrupt(zone);
 }
 
-/** Outdated pods: as many go as the limit leaves, lowest ordinal first (RC-43…RC-46, KW-4); budgets are asked for them later. */
+/**
+ * Lets outdated pods go: as many as the limit leaves, lowest ordinal first (RC-43…RC-46, KW-4); budgets are asked for them
+ * later.
+ */
 function disrupt(zone: Zone): Answer {
   const free = zone.limit - zone.unavailable.length;
   const next = zone.outdated.filter((slot) => slot.kind === 'available').slice(0, free);

@@ -4,7 +4,7 @@ import { because, setRef } from '#control/refs.ts';
 import { maxUnavailableOf, misplacedKeys } from './api.ts';
 import { orphanNames } from './plan-zone.ts';
 
-/** Input of the group that cannot be used as it is, while work goes on (IN-12, KW-2, KW-24). */
+/** Warns of input of the group that cannot be used as it is, while work goes on (IN-12, KW-2, KW-24). */
 export function planWarnings(sets: readonly SetSnapshot[]): readonly Decision[] {
   return sets.flatMap((snapshot) => [
     ...invalidLimit(snapshot),

@@ -37,11 +37,11 @@ export type FilledSlot = Exclude<Slot, { kind: 'missing' }>;
 /** A group as its policies see it. */
 export interface Group {
   readonly snapshot: GroupSnapshot;
-  /** In the order of the group. */
+  /** Sorted in the order of the group. */
   readonly zones: readonly Zone[];
 }
 
-/** The zones of `snapshot` at `now`. */
+/** Returns the zones of `snapshot` at `now`. */
 export function groupOf(snapshot: GroupSnapshot, now: Instant): Group {
   return { snapshot, zones: snapshot.sets.map((each) => zoneOf(each, snapshot, now)) };
 }
@@ -84,7 +84,7 @@ function outdatedSlots(slots: readonly Slot[], target: string): Zone['outdated']
   );
 }
 
-/** How far the zone is, for gauges and the terminal. */
+/** Returns how far the zone is, for gauges and the terminal. */
 export function progressOf(zone: Zone): SetProgress {
   let present = 0;
   for (const slot of zone.slots) if (slot.kind !== 'missing') present += 1;
@@ -97,7 +97,7 @@ export function progressOf(zone: Zone): SetProgress {
 }
 
 /**
- * The unavailable slots of `zone` in words: up to three pods by name, each with what is wrong, then a count. What a
+ * Returns the unavailable slots of `zone` in words: up to three pods by name, each with what is wrong, then a count. What a
  * person has to do something about comes first, what is on its way by itself last.
  */
 export function describeUnavailable({ set, unavailable, stuckness }: Zone): string {
@@ -139,7 +139,7 @@ function notReadyText({ phase, unready }: PodView): string {
   return phase === 'Running' ? 'not ready' : phase.toLowerCase();
 }
 
-/** When time alone may change what `zones` come to; undefined when it does not. */
+/** Returns when time alone may change what `zones` come to; undefined when it does not. */
 export function nextLook(zones: readonly Zone[], now: Instant): Instant | undefined {
   const times = zones.flatMap((zone) => [
     ...zone.unavailable.flatMap((slot) =>
@@ -150,7 +150,7 @@ export function nextLook(zones: readonly Zone[], now: Instant): Instant | undefi
   return times.length === 0 ? undefined : times.reduce((one, other) => (other < one ? other : one));
 }
 
-/** When pods of `zone` become stuck; of no interest where none is outdated, as then none is replaced. */
+/** Returns when pods of `zone` become stuck; of no interest where none is outdated, as then none is replaced. */
 function stuckTimes({ outdated, stuckness }: Zone, now: Instant): readonly Instant[] {
   if (outdated.length === 0) return [];
   return [...stuckness.values()].flatMap((each) =>

@@ -12,8 +12,8 @@ import { type Group, groupOf, nextLook, progressOf, type Zone } from './plan-zon
 import type { GroupSnapshot } from './snapshot.ts';
 
 /**
- * What to do next about one group, and why not more: one zone at a time, never more than its limit, and stuck outdated
- * pods without waiting for the other zones (mended as KW-1…KW-4, D-10, D-12 and D-48 say).
+ * Returns what to do next about one group, and why not more: one zone at a time, never more than its limit, and stuck
+ * outdated pods without waiting for the other zones (mended as KW-1…KW-4, D-10, D-12 and D-48 say).
  *
  * Total and deterministic. Any of its deletions may be carried out: planned anew with that pod leaving, the others are
  * what is left (D-49).
@@ -37,7 +37,7 @@ export function planRolloutGroup(snapshot: GroupSnapshot, now: Instant): Plan {
   };
 }
 
-/** Zone after zone, the unavailable one first (RC-26, RC-27), until one is not done. */
+/** Plans zone after zone, the unavailable one first (RC-26, RC-27), until one is not done. */
 function planTurns(group: Group): {
   readonly decisions: readonly Decision[];
   readonly failure: string | undefined;
@@ -74,7 +74,7 @@ function holdForOrder(waiting: readonly Zone[], current: Zone): readonly Decisio
     }));
 }
 
-/** Told at once, whichever zone's turn it is. */
+/** Returns what is said at once, whichever zone's turn it is. */
 function conflictHold({ set, ref, conflicts }: Zone): readonly Decision[] {
   if (conflicts.length === 0) return [];
   const message = `${set.name} is moved by nobody, as ${conflicts.join(', ')} would move it, too`;

@@ -9,11 +9,11 @@ import { WriteAttempts } from '#control/write-attempts.ts';
 type Moment = Pick<GroupMoment, 'now' | 'monotonic'>;
 type SetCurrentRevision = Extract<Decision, { kind: 'set-current-revision' }>;
 
-/** How soon a current revision is written again that somebody else keeps changing back: ever later, and told. */
+/** How soon a current revision is written again that somebody else keeps changing back: ever later, and reported. */
 export class PromotionPaces {
   readonly #attempts = new WriteAttempts<string>();
 
-  /** The revision was stored. */
+  /** Notes that the revision was stored. */
   written({ set, from, to }: SetCurrentRevision, { now, monotonic: at }: Moment): void {
     this.#attempts.sweep(at);
     this.#attempts.written({ key: set.uid, to, at }, (writes, wait) => {
@@ -24,7 +24,7 @@ export class PromotionPaces {
     });
   }
 
-  /** `plan` with a hold in place of each revision that may not be written again yet; what else it does goes on. */
+  /** Returns `plan` with a hold in place of each revision that may not be written again yet; what else it does goes on. */
   held(plan: Plan, { now, monotonic: at }: Moment): Plan {
     let held = plan;
     for (const decision of plan.decisions) {

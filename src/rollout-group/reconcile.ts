@@ -109,7 +109,7 @@ export class RolloutGroups implements GroupCapability {
     return { held: because('RequestRefused', message) };
   }
 
-  /** Whether the revision was written already, and the cache does not show it yet. */
+  /** Reports whether the revision was written already, and the cache does not show it yet. */
   #isWritten({ set, to }: SetCurrentRevision): boolean {
     const written = this.#promotions.get(set.uid);
     if (written === undefined) return false;

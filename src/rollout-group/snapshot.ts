@@ -20,7 +20,7 @@ export interface GroupSnapshot {
   readonly watched: Watched;
 }
 
-/** The snapshot of the group `key`. */
+/** Returns the snapshot of the group `key`. */
 export function snapshotOf(
   key: string,
   sets: readonly SetSnapshot[],

@@ -47,7 +47,7 @@ describe('discoverySight()', () => {
     assert.deepEqual([...half.passing], []);
   });
 
-  test('leaves a service out that is not there (D-10)', () => {
+  test('leaves a service out that is not there (CONSUL-10)', () => {
     const sight = sightOf([known('db-1'), known()]);
     assert.deepEqual(sight, { kind: 'known', passing: new Set(['uid-1']), services: ['web'] });
   });

@@ -60,7 +60,7 @@ function wishOf({
 
 /**
  * Returns what the sights of all services come to: a service that is not there is left out, unless it was there in this rollout;
- * where none is left, nothing is asked of the pods (D-10, D-13).
+ * where none is left, nothing is asked of the pods (CONSUL-10, CONSUL-13).
  */
 export function discoverySight(
   target: DiscoveryTarget,

@@ -24,7 +24,7 @@ export function discoveryHold(discovery: DiscoverySight): BecauseRollout | undef
   return because('AwaitingServiceDiscovery', 'waiting for the first answer of Consul');
 }
 
-/** Returns `progress` with the services that are there: one that vanishes in the same rollout passes no pod (D-13). */
+/** Returns `progress` with the services that are there: one that vanishes in the same rollout passes no pod (CONSUL-13). */
 export function withDiscovered(
   progress: RolloutProgress,
   discovery: DiscoverySight,

@@ -1,3 +1,7 @@
+/**
+ * The rollout of one set by percent, a StatefulsetRollout: pods are evicted within a budget until enough of them run the
+ * target. The room owns that resource and the set that it describes; whom to tell is decided here, and sent by `notification/`.
+ */
 import { problemText } from '#base/parsed.ts';
 import { type Instant, millis } from '#base/units.ts';
 import { isAsked, planEnd } from './plan-callback.ts';

@@ -2,8 +2,8 @@ import { after, type Instant, type Millis, millis, seconds } from '#base/units.t
 import type { PodView, Watched } from './view.ts';
 
 /**
- * Whether `pod` serves: Running, condition Ready, all containers ready and running, not terminating (D-10
- * without the time). Unlike availability this can be said without a clock.
+ * Reports whether `pod` serves: Running, condition Ready, all containers ready and running, not terminating (D-10 without
+ * the time). Unlike availability this can be said without a clock.
  */
 export function isReady(pod: PodView): boolean {
   return (
@@ -25,7 +25,7 @@ export interface Moment {
 export type AvailableFrom = Instant | 'unknown';
 
 /**
- * From when on `pod` is available, if nothing changes; not after `now` when it is. Undefined while it is not ready.
+ * Returns from when on `pod` is available, if nothing changes; not after `now` when it is. Undefined while it is not ready.
  *
  * Without a `minReady` that is at once, whatever the clocks say. Otherwise `minReady` runs from the Ready condition's
  * transition, one to come counting as now, and ends at the latest when this process has watched it pass (D-55). Where
@@ -47,7 +47,7 @@ export function availableFrom(
   return after(now, millis(Math.min(told, unwatched)));
 }
 
-/** How long the Ready condition of `pod` has been watched to be as it is now; 0 where it was just seen. */
+/** Returns how long the Ready condition of `pod` has been watched to be as it is now; 0 where it was just seen. */
 export function watchedTime({ uid }: PodView, watched: Watched | undefined): Millis {
   const since = watched?.since.get(uid);
   return since === undefined || watched === undefined ? millis(0) : millis(watched.now - since);
@@ -57,17 +57,17 @@ export function watchedTime({ uid }: PodView, watched: Watched | undefined): Mil
 const resolution: Millis = seconds(1);
 
 /**
- * Whether `pod`, which is not ready, can have been available before: whether from its start to its last loss of
- * readiness more than `minReady` passed. A pod that was taken away cannot, once it is made anew; where the status does
- * not tell, it counts so (fail closed).
+ * Reports whether `pod`, which is not ready, can have been available before: whether from its start to its last loss of
+ * readiness more than `minReady` passed. A pod that was taken away cannot, once it is made anew; where the status does not
+ * tell, it counts so (fail closed).
  */
 export function canHaveBeenAvailable(pod: PodView, minReady: Millis): boolean {
   return pod.unreadyAfter !== undefined && pod.unreadyAfter > minReady + resolution;
 }
 
 /**
- * Whether the status of `pod` tells that it was never Ready since it was made: it has no node yet, or its Ready condition
- * is False since it was started. Where the status does not tell, it was.
+ * Reports whether the status of `pod` tells that it was never Ready since it was made: it has no node yet, or its Ready
+ * condition is False since it was started. Where the status does not tell, it was.
  */
 export function wasNeverReady({ unready, unreadyAfter }: PodView): boolean {
   if (unready === undefined) return false;

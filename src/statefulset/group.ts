@@ -3,23 +3,23 @@ import type { StatefulSetView } from './view.ts';
 /** The label that makes a StatefulSet part of a group (IN-10); its value, even the empty one, is the group. */
 export const GROUP_LABEL = 'rollout-group';
 
-/** The group of `set`; undefined when it is not labelled, and so not ours. The empty text is a legal name. */
+/** Returns the group of `set`; undefined when it is not labelled, and so not ours. The empty text is a legal name. */
 export function groupOf(set: StatefulSetView): string | undefined {
   return set.labels[GROUP_LABEL];
 }
 
-/** The queue key of a group: `namespace/group`; the group may be empty. */
+/** Returns the queue key of a group: `namespace/group`; the group may be empty. */
 export function groupKey(namespace: string, group: string): string {
   return `${namespace}/${group}`;
 }
 
-/** The queue key of the group of `set`; undefined when it is in none. */
+/** Returns the queue key of the group of `set`; undefined when it is in none. */
 export function groupKeyOf(set: StatefulSetView): string | undefined {
   const group = groupOf(set);
   return group === undefined ? undefined : groupKey(set.namespace, group);
 }
 
-/** The namespace and the group of a queue key. */
+/** Returns the namespace and the group of a queue key. */
 export function parseGroupKey(key: string): { readonly namespace: string; readonly group: string } {
   const slash = key.indexOf('/');
   return { namespace: key.slice(0, slash), group: key.slice(slash + 1) };

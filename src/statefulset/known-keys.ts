@@ -6,7 +6,7 @@ const families = [
   'bedrock.operator.slack.com/rollout',
 ] as const;
 
-/** Whether `key` is an annotation of the rollout family. The rest is not kept in memory. */
+/** Reports whether `key` is an annotation of the rollout family. The rest is not kept in memory. */
 export function isRolloutKey(key: string): boolean {
   return families.some((family) => key.startsWith(family));
 }

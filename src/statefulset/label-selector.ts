@@ -9,8 +9,8 @@ function textsIn(values: readonly JsonValue[]): readonly string[] {
 }
 
 /**
- * The string form of a `LabelSelector`, as the `labelSelector` query parameter takes it; empty when the selector
- * has no requirement.
+ * Returns the string form of a `LabelSelector`, as the `labelSelector` query parameter takes it; empty when the selector has
+ * no requirement.
  *
  * @see https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#api
  */
@@ -38,8 +38,8 @@ function formatExpression(expression: JsonObject): string {
 }
 
 /**
- * Whether `labels` satisfy the `LabelSelector` object `selector`: null or absent matches nothing, `{}`
- * everything. An operator that the API does not know matches, so that what is unclear counts as governed.
+ * Reports whether `labels` satisfy the `LabelSelector` object `selector`: null or absent matches nothing, `{}` everything.
+ * An operator that the API does not know matches, so that what is unclear counts as governed.
  */
 export function matchesLabelSelector(selector: JsonValue | undefined, labels: Labels): boolean {
   if (!isJsonObject(selector)) return false;

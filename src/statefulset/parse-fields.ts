@@ -3,38 +3,38 @@ import { type Instant, instant } from '#base/units.ts';
 
 const EMPTY: JsonObject = Object.freeze({});
 
-/** The object member `name`; an empty object when it is absent or something else. */
+/** Returns the object member `name`; an empty object when it is absent or something else. */
 export function objectAt(parent: JsonObject, name: string): JsonObject {
   const value = parent[name];
   return isJsonObject(value) ? value : EMPTY;
 }
 
-/** The array member `name`; empty when it is absent or something else. */
+/** Returns the array member `name`; empty when it is absent or something else. */
 export function arrayAt(parent: JsonObject, name: string): JsonArray {
   const value = parent[name];
   return Array.isArray(value) ? (value as JsonArray) : [];
 }
 
-/** The string member `name`; undefined when it is absent or something else. */
+/** Returns the string member `name`; undefined when it is absent or something else. */
 export function stringAt(parent: JsonObject, name: string): string | undefined {
   const value = parent[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The integer member `name`; undefined when it is absent or something else. */
+/** Returns the integer member `name`; undefined when it is absent or something else. */
 export function integerAt(parent: JsonObject, name: string): number | undefined {
   const value = parent[name];
   return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
 }
 
-/** The RFC 3339 member `name`; undefined when it is absent or no time. */
+/** Returns the RFC 3339 member `name`; undefined when it is absent or no time. */
 export function instantAt(parent: JsonObject, name: string): Instant | undefined {
   const text = stringAt(parent, name);
   const parsed = text === undefined ? Number.NaN : Date.parse(text);
   return Number.isNaN(parsed) ? undefined : instant(parsed);
 }
 
-/** The string members of the map `name` whose key `keep` accepts; frozen. */
+/** Returns the string members of the map `name` whose key `keep` accepts; frozen. */
 export function stringMapAt(
   parent: JsonObject,
   name: string,
@@ -47,12 +47,12 @@ export function stringMapAt(
   return Object.freeze(kept);
 }
 
-/** The object members of `values`; anything else is left out. */
+/** Returns the object members of `values`; anything else is left out. */
 export function objectsIn(values: readonly JsonValue[]): readonly JsonObject[] {
   return values.filter(isJsonObject);
 }
 
-/** The condition `type` of the `status` of an object; undefined when it has none. */
+/** Returns the condition `type` of the `status` of an object; undefined when it has none. */
 export function conditionOf(status: JsonObject, type: string): JsonObject | undefined {
   const conditions = objectsIn(arrayAt(status, 'conditions'));
   return conditions.find((condition) => condition['type'] === type);

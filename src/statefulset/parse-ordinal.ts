@@ -3,7 +3,7 @@ import type { Ordinal, StatefulSetView } from './view.ts';
 const ZERO = 48;
 const DASH = 45;
 
-/** The ordinal of the pod `podName` of the set `setName`; undefined when the name is not one of that set's. */
+/** Returns the ordinal of the pod `podName` of the set `setName`; undefined when the name is not one of that set's. */
 export function parseOrdinal(podName: string, setName: string): Ordinal | undefined {
   const dash = setName.length;
   if (podName.charCodeAt(dash) !== DASH || !podName.startsWith(setName)) return undefined;
@@ -23,7 +23,7 @@ function decimalFrom(text: string, from: number): Ordinal | undefined {
   return ordinal(value);
 }
 
-/** The ordinal `value`, an integer >= 0. */
+/** Returns the ordinal `value`, an integer >= 0. */
 function ordinal(value: number): Ordinal {
   return value as Ordinal;
 }
@@ -31,15 +31,15 @@ function ordinal(value: number): Ordinal {
 /** Replicas of the largest set that is looked at: a list of the slots of a larger one would be a memory of its own. */
 export const largestSet = 20_000;
 
-/** Whether `set` should have more slots than anybody looks at (D-56). */
+/** Reports whether `set` should have more slots than anybody looks at (D-56). */
 export function isTooLarge({ spec, status }: StatefulSetView): boolean {
   return Math.max(spec.replicas, status.replicas) > largestSet;
 }
 
 /**
- * The ordinals that `set` should have, ascending: from `spec.ordinals.start`, as many as the greater of
- * `spec.replicas` and `status.replicas`, so that a slot counts from before its pod exists until after it is gone. Only
- * the first one of a set that is too large.
+ * Returns the ordinals that `set` should have, ascending: from `spec.ordinals.start`, as many as the greater of
+ * `spec.replicas` and `status.replicas`, so that a slot counts from before its pod exists until after it is gone. Only the
+ * first one of a set that is too large.
  */
 export function ordinalsOf(set: StatefulSetView): readonly Ordinal[] {
   const length = isTooLarge(set) ? 1 : Math.max(set.spec.replicas, set.status.replicas, 0);

@@ -20,8 +20,8 @@ export const READY_TIME = 'grafana.com/ready-time';
 const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
 
 /**
- * The view of a Pod as the API server sent it, frozen. Total: what is absent or malformed counts as not there,
- * so an unreadable pod is never ready: doubt counts against a disruption.
+ * Returns the view of a Pod as the API server sent it, frozen. Total: what is absent or malformed counts as not there, so an
+ * unreadable pod is never ready: doubt counts against a disruption.
  */
 export function parsePod(object: JsonObject): PodView {
   const metadata = objectAt(object, 'metadata');

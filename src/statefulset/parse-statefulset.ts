@@ -6,8 +6,8 @@ import { controllerIn, integerAt, objectAt, stringAt, stringMapAt } from './pars
 import type { StatefulSetView } from './view.ts';
 
 /**
- * The view of a StatefulSet as the API server sent it, frozen. Total: an absent or malformed field has the
- * value that the API server defaults it to, a malformed status counts as not reported (0 or empty).
+ * Returns the view of a StatefulSet as the API server sent it, frozen. Total: an absent or malformed field has the value
+ * that the API server defaults it to, a malformed status counts as not reported (0 or empty).
  */
 export function parseStatefulSet(object: JsonObject): StatefulSetView {
   const metadata = objectAt(object, 'metadata');

@@ -16,7 +16,7 @@ const backOffs: ReadonlySet<string> = new Set([
 /** For which every container waits once. */
 const beginnings: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
 
-/** What the `status` of a pod tells whose Ready condition is not True; frozen. What is absent or malformed is not so. */
+/** Returns what the `status` of a pod tells whose Ready condition is not True; frozen. What is absent or malformed is not so. */
 export function parseUnready(status: JsonObject): Unready {
   const ready = conditionOf(status, 'Ready');
   const isUnscheduled = ready === undefined && isWithoutNode(status);
@@ -34,8 +34,8 @@ export function parseUnready(status: JsonObject): Unready {
 const conditions = ['False', 'Unknown'] as const;
 
 /**
- * What keeps the pod of `status` from running, the most telling first: a reason that the kubelet repeats, then another
- * one for which a container waits, then why one ended, then why no node takes the pod.
+ * Returns what keeps the pod of `status` from running, the most telling first: a reason that the kubelet repeats, then
+ * another one for which a container waits, then why one ended, then why no node takes the pod.
  */
 export function troubleOf(status: JsonObject): string | undefined {
   const reasons = waitingReasons(status);
@@ -49,7 +49,7 @@ export function troubleOf(status: JsonObject): string | undefined {
   );
 }
 
-/** Init containers first, as they come first; those that did their work are no trouble. */
+/** Returns the containers, init containers first, as they come first; those that did their work are no trouble. */
 function containersOf(status: JsonObject): readonly JsonObject[] {
   return ['initContainerStatuses', 'containerStatuses'].flatMap((name) =>
     objectsIn(arrayAt(status, name)),
@@ -74,15 +74,18 @@ function isWithoutNode(status: JsonObject): boolean {
   return conditionOf(status, 'PodScheduled')?.['status'] === 'False';
 }
 
-/** The kubelet says `started: false` of a running container exactly while its start-up probe has not succeeded. */
+/**
+ * Reports whether a start-up probe goes on: the kubelet says `started: false` of a running container exactly while its
+ * start-up probe has not succeeded.
+ */
 function isStartingUp(container: JsonObject): boolean {
   return container['started'] === false && objectAt(container, 'state')['running'] !== undefined;
 }
 
 /**
- * Whether the kubelet of the pod may not have written its status lately. A node that is lost shows in its pods in one of
- * these ways: Ready becomes Unknown; or the node controller turns it to False, and leaves all containers ready as they
- * were, which a kubelet does for a readiness gate only; or the pod is about to be taken away for it.
+ * Reports whether the kubelet of the pod may not have written its status lately. A node that is lost shows in its pods in
+ * one of these ways: Ready becomes Unknown; or the node controller turns it to False, and leaves all containers ready as
+ * they were, which a kubelet does for a readiness gate only; or the pod is about to be taken away for it.
  *
  * @see https://kubernetes.io/docs/concepts/architecture/nodes/#node-controller
  */

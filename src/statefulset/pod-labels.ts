@@ -21,8 +21,8 @@ const derivations = new Map<string, (pod: Named) => string | undefined>([
 ]);
 
 /**
- * `labels` as a {@link PodView} keeps them: one object for all pods of a template, as thousands of pods have the same but
- * for what the StatefulSet controller derives of each.
+ * Returns `labels` as a {@link PodView} keeps them: one object for all pods of a template, as thousands of pods have the
+ * same but for what the StatefulSet controller derives of each.
  */
 export function podLabels(labels: PodLabels, pod: Named): PodLabels {
   const kept: Record<string, string> = {};
@@ -42,7 +42,7 @@ export function isOwnLabel(key: string): boolean {
   return derivations.has(key);
 }
 
-/** The labels of `pod` as it has them. */
+/** Returns the labels of `pod` as it has them. */
 export function labelsOf(pod: Pick<PodView, 'name' | 'revision' | 'labels'>): PodLabels {
   const labels: Record<string, string> = {};
   for (const [key, value] of Object.entries(pod.labels)) {

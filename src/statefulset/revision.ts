@@ -1,7 +1,7 @@
 import type { Ordinal, PodView, StatefulSetView } from './view.ts';
 
 /**
- * The revision that pods of `set` should run; undefined while it is unknown: the controller has not observed the
+ * Returns the revision that pods of `set` should run; undefined while it is unknown: the controller has not observed the
  * newest spec, or has not reported a revision (`target` in docs/rules/words.md).
  */
 export function targetRevision(set: StatefulSetView): string | undefined {
@@ -10,14 +10,15 @@ export function targetRevision(set: StatefulSetView): string | undefined {
   return updateRevision;
 }
 
-/** Whether `pod` runs another revision than `target`; a pod without a revision label does (RC-42, scenario 27). */
+/** Reports whether `pod` runs another revision than `target`; a pod without a revision label does (RC-42, scenario 27). */
 export function isOutdated(pod: PodView, target: string): boolean {
   return pod.revision !== target;
 }
 
 /**
- * The revision of the pod that the StatefulSet controller makes at `ordinal` when the one there goes; undefined while
- * that is not known. Below the partition of a `RollingUpdate` set that is the current revision; OnDelete has no partition.
+ * Returns the revision of the pod that the StatefulSet controller makes at `ordinal` when the one there goes; undefined
+ * while that is not known. Below the partition of a `RollingUpdate` set that is the current revision; OnDelete has no
+ * partition.
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#partitions
  */

@@ -33,8 +33,8 @@ export interface SlotsInput {
 }
 
 /**
- * The slots of a set at `now`, by ordinal. Pods outside the set's ordinals, or with foreign names, fill none. Of a set
- * that is too large to be looked at there is one slot, without a pod: it cannot be told to be available.
+ * Returns the slots of a set at `now`, by ordinal. Pods outside the set's ordinals, or with foreign names, fill none. Of a
+ * set that is too large to be looked at there is one slot, without a pod: nobody knows whether it is available.
  */
 export function slotsOf(input: SlotsInput, now: Instant): readonly Slot[] {
   const { set, pods } = input;
@@ -70,12 +70,15 @@ function slotWith(
     : { kind: 'available', ordinal, pod };
 }
 
-/** Whether the slot holds no available pod. */
+/** Reports whether the slot holds no available pod. */
 export function isUnavailable(slot: Slot): boolean {
   return slot.kind !== 'available';
 }
 
-/** When the last of `unavailable` becomes available, if settling is all that is wrong with them; undefined: cannot be told. */
+/**
+ * Returns when the last of `unavailable` becomes available, if settling is all that is wrong with them; undefined: cannot be
+ * told.
+ */
 export function settledAt(unavailable: readonly Slot[]): Instant | undefined {
   let latest: Instant | undefined;
   for (const slot of unavailable) {

@@ -31,8 +31,9 @@ export type Stuckness =
   | { readonly kind: 'stuck-by-time'; readonly time: Millis };
 
 /**
- * Whether `pod` is stuck. Never while its Ready condition is True, or because something is missing or cannot be read; by
- * time never while a start-up probe runs, or when its node may be out of reach. Does not ask whether it is terminating.
+ * Reports whether `pod` is stuck. Never while its Ready condition is True, or because something is missing or cannot be
+ * read; by time never while a start-up probe runs, or when its node may be out of reach. Does not ask whether it is
+ * terminating.
  */
 export function stuckness(pod: PodView, moment: StuckMoment): Stuckness {
   if (pod.unready === undefined) return { kind: 'not-stuck', left: undefined };
@@ -49,14 +50,17 @@ export function stuckness(pod: PodView, moment: StuckMoment): Stuckness {
   return { kind: 'not-stuck', left: leftUntil(limit, time) };
 }
 
-/** How long it is not ready on end, by its condition and by what was watched: the shorter counts. Undefined: unreadable. */
+/**
+ * Returns how long it is not ready on end, by its condition and by what was watched: the shorter counts. Undefined:
+ * unreadable.
+ */
 function unreadyTime(pod: PodView, { now, watched }: StuckMoment): Millis | undefined {
   const { condition, since, isUnscheduled } = pod.unready ?? {};
   if (since === undefined || (condition !== 'False' && isUnscheduled !== true)) return undefined;
   return millis(Math.max(0, Math.min(now - since, watchedTime(pod, watched))));
 }
 
-/** Why it cannot run, as a person reads it; undefined where nothing is known to keep it from running. */
+/** Returns why it cannot run, as a person reads it; undefined where nothing is known to keep it from running. */
 function causeOf({ unready, trouble, phase }: PodView): string | undefined {
   if (unready?.isBackingOff === true) return trouble;
   return phase === 'Pending' || phase === 'Failed' ? (trouble ?? phase) : undefined;
@@ -66,7 +70,7 @@ function timeLimitOf(unready: Unready, { stuckAfter }: StuckMoment): Millis | un
   return unready.isStartingUp || unready.isOutOfReach ? undefined : stuckAfter;
 }
 
-/** What is left of `limit` after `time`, >= 0; undefined where there is no limit, or the time is not known. */
+/** Returns what is left of `limit` after `time`, >= 0; undefined where there is no limit, or the time is not known. */
 function leftUntil(limit: Millis | undefined, time: Millis | undefined): Millis | undefined {
   if (limit === undefined || time === undefined) return undefined;
   return millis(Math.max(0, limit - time));
@@ -76,7 +80,7 @@ function earlier(one: Millis, other: Millis | undefined): Millis {
   return other === undefined ? one : millis(Math.min(one, other));
 }
 
-/** Whether `pod`, made in the place of a stuck one, is stuck like it. One that is Pending is at first only being made. */
+/** Reports whether `pod`, made in the place of a stuck one, is stuck like it. One that is Pending is at first only being made. */
 export function isStuckReplacement(pod: PodView, stuckness: Stuckness): boolean {
   if (stuckness.kind !== 'stuck-by-cause') return stuckness.kind === 'stuck-by-time';
   const isBeingMade = pod.phase === 'Pending' && pod.unready?.isBackingOff !== true;

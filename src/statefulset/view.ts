@@ -1,6 +1,6 @@
 /**
  * StatefulSets and pods as every capability sees them: what is kept of an object, and what it means. The room is pure, and
- * moves nothing; whoever counts pods counts them by this room.
+ * moves nothing; all that counts pods counts them by this room.
  */
 import type { Brand } from '#base/brand.ts';
 import type { Instant, Millis, Monotonic } from '#base/units.ts';
@@ -30,7 +30,7 @@ export interface StatefulSetView {
     readonly replicas: number;
     /** `OnDelete` or `RollingUpdate`; kept as text so that an unknown one can be named. */
     readonly updateStrategy: string;
-    /** Of a `RollingUpdate`: ordinals below it, counted from `ordinalsStart`, keep the current revision; else 0. */
+    /** The partition of a `RollingUpdate`: ordinals below it, counted from `ordinalsStart`, keep the current revision; else 0. */
     readonly partition: number;
     /** Whether a `RollingUpdate` has a `maxUnavailable` of its own. */
     readonly hasMaxUnavailable: boolean;
@@ -96,7 +96,7 @@ export interface PodView {
 /** Where a pod is found. */
 export interface PodAddress {
   readonly pod: string;
-  /** Of its node: the same where the pod uses the node's network. Undefined where the status does not tell. */
+  /** The address of its node: the same where the pod uses the node's network. Undefined where the status does not tell. */
   readonly host: string | undefined;
 }
 

@@ -3,8 +3,8 @@ const resourcePath =
   /^\/(?:api|apis\/([^/]+))\/([^/]+)(?:\/namespaces\/[^/]+)?\/([^/]+)(?:\/([^/]+)(?:\/([^/]+))?)?$/;
 
 /**
- * The `path` label of a request to the API server (ME-12): `apps/v1/statefulsets object status subresource`.
- * Names and namespaces are left out so that series stay few; a path of another shape is its own label.
+ * Returns the `path` label of a request to the API server (ME-12): `apps/v1/statefulsets object status subresource`. Names
+ * and namespaces are left out so that series stay few; a path of another shape is its own label.
  *
  * @param path a URL path, with or without its query
  */
@@ -19,8 +19,8 @@ export function pathLabel(path: string): string {
 }
 
 /**
- * The `api_group` label of a request to the API server, and the name of its rate limiter (ME-13): `core`,
- * `apps`, `apis` for the list of groups, or else the first segment, such as `/version`.
+ * Returns the `api_group` label of a request to the API server, and the name of its rate limiter (ME-13): `core`, `apps`,
+ * `apis` for the list of groups, or else the first segment, such as `/version`.
  *
  * @param path a URL path, with or without its query
  */

@@ -6,7 +6,7 @@ const rest = 'other';
 
 /** What bounds the series of a metric. */
 export interface SeriesBounds<Label extends string> {
-  /** Labels whose values others choose: clients, pods, whoever may annotate a set. */
+  /** Labels whose values others choose: clients, pods, those that may annotate a set. */
   readonly outside: readonly Label[];
   /** Different sets of labels that are shown as they are, the first that come. */
   readonly most: number;
@@ -64,7 +64,7 @@ const knownMethods: ReadonlySet<string> = new Set([
   'OPTIONS',
 ]);
 
-/** The `method` label of a request that anybody may have sent. */
+/** Returns the `method` label of a request that anybody may have sent. */
 export function methodLabel(method: string): string {
   return knownMethods.has(method) ? method : rest;
 }

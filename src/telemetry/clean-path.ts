@@ -1,6 +1,6 @@
 /**
- * `target` with empty and dot segments removed from its path, keeping a trailing slash and the query, as the
- * peer's router redirects to (ME-34): `//ready?x` gives `/ready?x`.
+ * Returns `target` with empty and dot segments removed from its path, keeping a trailing slash and the query, as the peer's
+ * router redirects to (ME-34): `//ready?x` gives `/ready?x`.
  *
  * @param target the target of a request line
  * @returns undefined when there is nothing to clean, or `target` is no path

@@ -21,7 +21,7 @@ export interface CheckedRequest {
   readonly cluster: string;
 }
 
-/** Where a misdirected request is told of. */
+/** Where a misdirected request is reported. */
 export interface ClusterValidationReport {
   readonly metrics: Pick<HttpServerMetrics, 'countMisdirected'>;
   readonly logger: Logger;
@@ -34,7 +34,7 @@ const alwaysExempt = ['/metrics', '/debug/pprof', '/ready', '/live'];
 /** Network Authentication Required: the status by which the peers recognise this refusal. */
 const misdirectedStatus = 511;
 
-/** Whether `request` was meant for this operator, or is exempt from saying so. */
+/** Reports whether `request` was meant for this operator, or is exempt from saying so. */
 export function isForThisCluster(validation: ClusterValidation, request: CheckedRequest): boolean {
   if (!validation.isEnabled || request.cluster === validation.cluster) return true;
   const holds = (fragment: string): boolean => request.path.includes(fragment);
@@ -42,7 +42,7 @@ export function isForThisCluster(validation: ClusterValidation, request: Checked
   return validation.excludedUserAgents.some((pattern) => pattern.test(request.userAgent));
 }
 
-/** The 511 for a request that is not for this cluster; undefined for any other, and in soft mode, which only reports. */
+/** Returns the 511 for a request that is not for this cluster; undefined for any other, and in soft mode, which only reports. */
 export function clusterRefusal(
   validation: ClusterValidation,
   request: CheckedRequest & { readonly method: string },

@@ -15,7 +15,7 @@ export interface ConnectionPlacesOptions {
   readonly graces?: Graces;
 }
 
-/** How long a connection keeps its place since something was asked or answered on it last. */
+/** How long a connection keeps its place after something was asked or answered on it last. */
 export interface Graces {
   /** Nothing has come from it at all. */
   readonly silent: Millis;
@@ -42,7 +42,7 @@ interface Place {
 
 /**
  * Bounds the connections of a server without turning newcomers away: one that comes to a full server takes the place
- * of the one on which nothing was asked or answered for longest, whether it has agreed on TLS or not. Whoever holds
+ * of the one on which nothing was asked or answered for longest, whether it has agreed on TLS or not. A client that holds
  * connections and asks nothing, or never ends asking, thus keeps nobody out; an API server whose idle connection was
  * taken opens another.
  */
@@ -50,7 +50,7 @@ export class ConnectionPlaces {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #most: number;
   readonly #graces: Graces;
-  /** By peer; the longest untouched first. A socket and the TLS that is spoken over it have the same peer. */
+  /** Keyed by peer; the longest untouched first. A socket and the TLS that is spoken over it have the same peer. */
   readonly #places = new Map<string, Place>();
   /** How many places each address has that has any. */
   readonly #held = new Map<string, number>();
@@ -92,12 +92,12 @@ export class ConnectionPlaces {
     return true;
   }
 
-  /** How many places `address` has. */
+  /** Returns how many places `address` has. */
   heldBy(address: string): number {
     return this.#held.get(address) ?? 0;
   }
 
-  /** How long the connection of a request has had its place. */
+  /** Returns how long the connection of a request has had its place. */
   ageOf(incoming: IncomingMessage): Millis {
     const now = this.#clock.monotonic();
     return millis(now - (this.#places.get(peerOf(incoming.socket) ?? '')?.since ?? now));
@@ -168,12 +168,12 @@ export class ConnectionPlaces {
   }
 }
 
-/** Who is at the other end; undefined when nobody is any more. */
+/** Returns who is at the other end; undefined when nobody is any more. */
 function peerOf({ remoteAddress, remotePort }: Socket): string | undefined {
   return remotePort === undefined ? undefined : `${remoteAddress} ${remotePort}`;
 }
 
-/** Where the other end is. */
+/** Returns where the other end is. */
 export function addressOf({ remoteAddress }: Socket): string {
   return remoteAddress ?? '';
 }

@@ -38,7 +38,7 @@ export class ConnectionQueue {
   readonly #clock: Clock;
   readonly #places: ConnectionPlaces;
   readonly #mostWaiting: number;
-  /** By address, the longest there first. */
+  /** Keyed by address, the longest there first. */
   readonly #waiting = new Map<string, Set<Waiting>>();
   #count = 0;
   #isServing = false;
@@ -57,7 +57,7 @@ export class ConnectionQueue {
     const address = addressOf(socket);
     getOrAdd(this.#waiting, address, () => new Set()).add(waiting);
     this.#count += 1;
-    // Whoever leaves while it waits is an error of nobody; later ones are for TLS to see, too.
+    // To leave while one waits is nobody's error; later ones are for TLS to see, too.
     socket.on('error', () => undefined);
     socket.once('close', () => this.#forget(address, waiting));
     this.#serve();
@@ -68,7 +68,7 @@ export class ConnectionQueue {
   readonly noteRequest: ConnectionPlaces['noteRequest'] = (incoming, outgoing) =>
     this.#places.noteRequest(incoming, outgoing);
 
-  /** Whether the connection of a request had its turn, and others wait. */
+  /** Reports whether the connection of a request had its turn, and others wait. */
   isToYield(incoming: IncomingMessage): boolean {
     return this.#count > 0 && this.#places.ageOf(incoming) >= turn;
   }
@@ -98,7 +98,7 @@ export class ConnectionQueue {
     this.#arm();
   }
 
-  /** The one that waits longest of the address with the fewest places. */
+  /** Returns the one that waits longest of the address with the fewest places. */
   #first(): { readonly address: string; readonly waiting: Waiting } | undefined {
     const [address] = [...this.#waiting.keys()].toSorted(
       (one, other) => this.#places.heldBy(one) - this.#places.heldBy(other),

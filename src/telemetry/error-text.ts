@@ -2,7 +2,7 @@
 const maxDepth = 10;
 
 /**
- * The message of `error` and of all that caused it, outermost first, joined with `: `; the members of an
+ * Returns the message of `error` and of all that caused it, outermost first, joined with `: `; the members of an
  * `AggregateError` are joined with `; `. A cause that its parent already quotes is not repeated.
  */
 export function errorText(error: unknown): string {

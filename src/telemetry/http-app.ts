@@ -33,9 +33,9 @@ export type HttpApp = (request: IncomingMessage, mayEnter: boolean) => Promise<W
 const routeOf = routeLabeler(['/ready', '/live', '/metrics', '/debug/pprof/*']);
 
 /**
- * `/ready`, `/live`, `/metrics` and nothing else (ME-30…ME-34, ME-40); `/debug/pprof` is Go's, and absent here.
- * `/live` is ours: whoever is answered knows that the event loop turns. It tells nothing else, as a restart mends
- * nothing else.
+ * Serves `/ready`, `/live`, `/metrics` and nothing else (ME-30…ME-34, ME-40); `/debug/pprof` is Go's, and absent here.
+ * `/live` is ours: an answer shows that the event loop turns. It tells nothing else, as a restart mends nothing
+ * else.
  *
  * Three paths need no framework: loading one takes a tenth of the time until the operator is ready (ADR 5).
  */
@@ -58,7 +58,7 @@ export function httpApp(options: HttpAppOptions): HttpApp {
   };
 }
 
-/** The path of a request line's target, decoded as Go does; undefined when it has none that could be meant. */
+/** Returns the path of a request line's target, decoded as Go does; undefined when it has none that could be meant. */
 function pathOf(target: string): string | undefined {
   // A browser takes a backslash for a slash: nobody can say which path was meant.
   if (target.includes('\\')) return undefined;
@@ -72,7 +72,7 @@ function pathOf(target: string): string | undefined {
   }
 }
 
-/** Whoever asks on and on without waiting for answers is told so once, and its connection ends. */
+/** A client that asks on and on without waiting for answers hears so once, and its connection ends. */
 const tooMany: WholeResponse = {
   ...text(429, `More than ${mostOfConnection} requests of this connection are under way\n`),
   headers: { connection: 'close' },
@@ -124,7 +124,7 @@ async function expositionFor(
   return { ...shared, body, headers: { ...vary, 'content-encoding': 'gzip' } };
 }
 
-/** Whether `gzip` is named in an Accept-Encoding header with a weight other than 0. */
+/** Reports whether `gzip` is named in an Accept-Encoding header with a weight other than 0. */
 function acceptsGzip(header: string): boolean {
   return header.split(',').some((part) => {
     const [coding = '', weight = ''] = part.split(';', 2).map((piece) => piece.trim());

@@ -13,7 +13,7 @@ export interface Instruments {
   readonly route: string;
 }
 
-/** The answer of `answer`, with time, size and number of what was asked and answered observed (ME-20…ME-23). */
+/** Returns the answer of `answer`, with time, size and number of what was asked and answered observed (ME-20…ME-23). */
 export async function observed(
   { method = '', headers }: IncomingMessage,
   { metrics, clock, route }: Instruments,

@@ -9,7 +9,7 @@ export interface WholeResponse {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How many bytes the body of a {@link WholeResponse} is sent as. */
+/** Returns how many bytes the body of a {@link WholeResponse} is sent as. */
 export function lengthOf(body: WholeResponse['body']): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }
@@ -19,7 +19,7 @@ export function writeResponse(outgoing: ServerResponse, response: WholeResponse)
   const { status, body, contentType = 'text/plain; charset=utf-8', headers = {} } = response;
   const length = lengthOf(body);
   for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
-  // Set, not written: only so can whoever observes the answer ask for it.
+  // Set, not written: only so can an observer of the answer ask for it.
   outgoing.setHeader('content-length', length);
   if (length > 0) outgoing.setHeader('content-type', contentType);
   outgoing.writeHead(status);

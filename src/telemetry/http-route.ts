@@ -1,5 +1,5 @@
 /**
- * The `route` label of a path template (ME-14): runs of other characters than letters and digits become `_`,
+ * Returns the `route` label of a path template (ME-14): runs of other characters than letters and digits become `_`,
  * `/admission/pod-eviction` is `admission_pod_eviction`.
  */
 export function routeLabel(template: string): string {
@@ -10,7 +10,7 @@ export function routeLabel(template: string): string {
 }
 
 /**
- * Labels paths by the templates of a server; what matches none is `other`, so that series stay few.
+ * Returns what labels paths by the templates of a server; what matches none is `other`, so that series stay few.
  *
  * @param templates exact paths, or ending in `/*` paths with all that is below them
  */

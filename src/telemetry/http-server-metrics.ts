@@ -84,7 +84,7 @@ type MisdirectedLabel =
   | 'cluster_validation_label'
   | 'request_cluster_validation_label';
 
-/** Any client can name any cluster. */
+/** Returns a counter of bounded series: any client can name any cluster. */
 function misdirectedCounter(
   registry: MetricsRegistry,
 ): Pick<CounterMetric<MisdirectedLabel>, 'add'> {

@@ -123,7 +123,7 @@ class PlainHttpServer implements HttpServer {
     return this.#closed;
   }
 
-  /** Once the server closes, a connection ends with the answer that is under way on it. */
+  /** Answers a request; once the server closes, the connection ends with the answer that is under way on it. */
   #answer(answered: Promise<WholeResponse>, response: ServerResponse): void {
     response.once('close', () => {
       if (this.#closed !== undefined) this.#server.closeIdleConnections();

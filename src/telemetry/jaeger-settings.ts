@@ -45,7 +45,7 @@ export function readJaeger(variables: TracingVariables): JaegerSettings | undefi
   };
 }
 
-/** The host that traces were sent to so far: Jaeger takes OTLP there since its version 1.35. */
+/** Returns the host that traces were sent to so far: Jaeger takes OTLP there since its version 1.35. */
 function collectorOf(variables: TracingVariables): string {
   const endpoint = variables.text('JAEGER_ENDPOINT');
   if (endpoint === undefined) return variables.text('JAEGER_AGENT_HOST') ?? 'localhost';
@@ -54,7 +54,7 @@ function collectorOf(variables: TracingVariables): string {
   throw refusedUrl('JAEGER_ENDPOINT', 'http://collector:14268/api/traces', endpoint);
 }
 
-/** `JAEGER_TAGS`: `key=value` between commas; `${name:default}` stands for a variable. */
+/** Returns `JAEGER_TAGS`: `key=value` between commas; `${name:default}` stands for a variable. */
 function tagsOf(variables: TracingVariables): Readonly<Record<string, string>> {
   const name = 'JAEGER_TAGS';
   const tags: Record<string, string> = {};

@@ -11,7 +11,7 @@ export interface LineSink {
   readonly flush: () => void;
 }
 
-/** A sink that hands each line to `write` at once. */
+/** Returns a sink that hands each line to `write` at once. */
 export function unbuffered(write: (line: string) => void): LineSink {
   return { write, flush: () => undefined };
 }
@@ -28,8 +28,8 @@ export interface LineLoggerOptions {
 const severity: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
 /**
- * A logger that writes each event as one line of logfmt (LG-2) or JSON (LG-3). It never throws for what is in
- * the fields; what `sink` throws is the caller's.
+ * Returns a logger that writes each event as one line of logfmt (LG-2) or JSON (LG-3). It never throws for what is in the
+ * fields; what `sink` throws is the caller's.
  */
 export function createLogger(options: LineLoggerOptions): Logger {
   const format = options.format === 'json' ? jsonFormat({}) : logfmtFormat('');
@@ -107,7 +107,7 @@ function jsonFormat(bound: LogFields): Format {
   };
 }
 
-/** JSON with its keys in alphabetical order (LG-3); numbers that JSON lacks are printed as text. */
+/** Returns JSON with its keys in alphabetical order (LG-3); numbers that JSON lacks are printed as text. */
 function sortedJson(fields: LogFields): string {
   const members: string[] = [];
   for (const key of Object.keys(fields).sort()) {

@@ -7,7 +7,7 @@ export interface ListenAttempt {
   readonly port: number;
 }
 
-/** Why a server cannot listen, as one sentence; `cause` is what listening threw. */
+/** Returns why a server cannot listen, as one sentence; `cause` is what listening threw. */
 export function listenError({ serves, port }: ListenAttempt, cause: unknown): Error {
   const isInUse = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
   const reason = isInUse ? 'the port is in use by another program' : errorText(cause);

@@ -9,14 +9,14 @@ const invalidInKey = /[\p{Cc} ="\u2028\u2029\ufffd]/u;
 const allInvalidInKey = /[\p{Cc} ="\u2028\u2029\ufffd]/gu;
 
 /**
- * Longest text that a line shows as a value, in UTF-16 code units: whoever posts a review, annotates a set or answers for a pod
+ * Longest text that a line shows as a value, in UTF-16 code units: those who post a review, annotate a set or answer for a pod
  * could else write a log of any size.
  */
 export const longestValue = 1_024;
 
 /**
- * Both formats print a value in this shape; an `Error` is its text, a list is joined with blanks, and of a long text the begin is
- * shown, with how long it was.
+ * Returns `value` in the shape in which both formats print it; an `Error` is its text, a list is joined with blanks, and of
+ * a long text the begin is shown, with how long it was.
  */
 export function plainValue(value: Exclude<LogValue, undefined>): string | number | boolean | null {
   if (value instanceof Error) return cut(errorText(value));
@@ -33,7 +33,7 @@ function cut(text: string): string {
 }
 
 /**
- * `fields` in logfmt, each with a blank in front and in their order; undefined ones are left out (LG-2).
+ * Returns `fields` in logfmt, each with a blank in front and in their order; undefined ones are left out (LG-2).
  */
 export function formatLogfmt(fields: LogFields): string {
   let text = '';
@@ -47,8 +47,8 @@ export function formatLogfmt(fields: LogFields): string {
 }
 
 /**
- * One logfmt value (LG-2): quoted, with JSON's escapes, where it must be, or where it is the word `null`;
- * a null is the bare word, an empty text is nothing.
+ * Returns one logfmt value (LG-2): quoted, with JSON's escapes, where it must be, or where it is the word `null`; a null is
+ * the bare word, an empty text is nothing.
  */
 export function formatValue(value: Exclude<LogValue, undefined>): string {
   const plain = plainValue(value);

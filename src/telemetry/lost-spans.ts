@@ -21,7 +21,7 @@ const queueFull = 'queue_full';
 
 /**
  * Takes the measurements that the SDK makes of itself, and counts what was lost: it tells nobody else of the spans that
- * it drops. That batches could not be sent is told by the exporter; that the queue is full is one line a minute here.
+ * it drops. That batches could not be sent is reported by the exporter; that the queue is full is one line a minute here.
  */
 export function lostSpans({ clock, log, count }: LostSpansPorts): MeterProvider {
   const drops = new SparseLog(log, clock);
@@ -44,7 +44,7 @@ export function lostSpans({ clock, log, count }: LostSpansPorts): MeterProvider 
   return { getMeter: () => meterWith(losses) };
 }
 
-/** A meter of which only the counter of spans measures anything. */
+/** Returns a meter of which only the counter of spans measures anything. */
 function meterWith(counter: Counter): Meter {
   const none = createNoopMeter();
   return {

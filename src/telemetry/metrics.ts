@@ -53,11 +53,11 @@ export interface HistogramMetric<Label extends string> {
 
 /** All metrics of one process, or of one test: there is no global one. */
 export interface MetricsRegistry {
-  /** The three constructors throw when the name is taken, which is a bug. */
+  /** Declares a counter. The three constructors throw when the name is taken, which is a bug. */
   counter<Label extends string>(options: MetricOptions<Label>): CounterMetric<Label>;
   gauge<Label extends string>(options: GaugeOptions<Label>): GaugeMetric<Label>;
   histogram<Label extends string>(options: HistogramOptions<Label>): HistogramMetric<Label>;
-  /** The text exposition of all series; a metric without any is absent (ME-9, ME-32). */
+  /** Returns the text exposition of all series; a metric without any is absent (ME-9, ME-32). */
   expose(): Promise<string>;
   /** The media type of {@link expose}. */
   readonly contentType: string;
@@ -78,7 +78,7 @@ export const bucketsB3: readonly number[] = Array.from(
 );
 
 /**
- * A registry of what is declared here.
+ * Returns a registry of what is declared here.
  *
  * @param inner what is exposed besides. @default nothing
  */
@@ -148,8 +148,8 @@ class PromClientRegistry implements MetricsRegistry {
 const largeBound = /([{,]le=")(\d{7,})"/g;
 
 /**
- * `text` with the bounds of buckets as client_golang writes them, with an exponent from a million on: `le` is compared
- * as text, so that the same bound under another spelling is another series to every query.
+ * Returns `text` with the bounds of buckets as client_golang writes them, with an exponent from a million on: `le` is
+ * compared as text, so that the same bound under another spelling is another series to every query.
  */
 function withBoundsOfGo(text: string): string {
   return text.replace(largeBound, (_, before: string, bound: string) => {
@@ -158,7 +158,10 @@ function withBoundsOfGo(text: string): string {
   });
 }
 
-/** A block is its HELP line, its TYPE line and one line a sample; line breaks in values are escaped. */
+/**
+ * Reports whether a block has a sample. It is its HELP line, its TYPE line and one line a sample; line breaks in values are
+ * escaped.
+ */
 function hasSeries(block: string): boolean {
   return block.split('\n', 3).length === 3;
 }

@@ -43,7 +43,7 @@ const defaultPatience = seconds(2);
 const defaultQueue = 2_048;
 const defaultExportTimeout = 30_000;
 
-/** Begins to trace. This module brings the SDK of OpenTelemetry with it: whoever does not trace never loads it. */
+/** Begins to trace. This module brings the SDK of OpenTelemetry with it: a process that does not trace never loads it. */
 export function openTracing(settings: TracingSettings, parts: TracingParts): RunningTracing {
   const { clock, log, post, countLost: count, patience = defaultPatience } = parts;
   const { maxQueueSize: most = defaultQueue, exportTimeoutMillis } = settings.batch;
@@ -61,7 +61,7 @@ export function openTracing(settings: TracingSettings, parts: TracingParts): Run
   return {
     tracing: new SdkTracing(provider.getTracer('rollout-operator'), propagator),
     close: async () => {
-      // What could not be sent was told by the exporter.
+      // What could not be sent was reported by the exporter.
       const ended = provider.shutdown().catch(() => undefined);
       // The SDK waits for the batches that it sends now, not for those that are under way.
       const sent = ended.then(() => exporter.shutdown());
@@ -87,7 +87,7 @@ function rootSampler(root: SamplerSettings['root']): Sampler {
   return root === 'none' ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(root);
 }
 
-/** The members that are not undefined. */
+/** Returns the members that are not undefined. */
 function stated<Name extends string>(
   numbers: Readonly<Record<Name, number | undefined>>,
 ): Partial<Record<Name, number>> {

@@ -66,7 +66,7 @@ export interface OperatorMetrics {
   observeRequest(request: ObservedRequest): void;
   /** Counts a request to `path` that its rate limiter never let out (ME-6). */
   countRateLimited(path: string): void;
-  /** A round trip to a pod that ended (ME-7). */
+  /** Notes a round trip to a pod that ended (ME-7). */
   observePodRequest(request: ObservedRequest): void;
   /** Counts a request of ours that somebody's cluster check turned away (ME-8). */
   countClusterRejection(route: string, requestCluster: string): void;

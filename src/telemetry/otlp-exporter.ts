@@ -71,7 +71,7 @@ export class OtlpExporter implements SpanExporter {
     done(result);
   }
 
-  /** Never rejects. */
+  /** Exports, and never rejects. */
   async #exported(spans: ReadableSpan[]): Promise<ExportResult> {
     try {
       await this.#send(spans);
@@ -113,7 +113,7 @@ export class OtlpExporter implements SpanExporter {
     }
   }
 
-  /** @returns why it is to be sent again, and nothing where it is not @throws where it never will be taken */
+  /** Tries once. @returns why it is to be sent again, and nothing where it is not @throws where it never will be taken */
   async #tried(
     request: Pick<SpanPost, 'headers' | 'body'>,
     timeout: Millis,

@@ -59,7 +59,7 @@ export function readOtlp(variables: TracingVariables): ReadOtlp {
   };
 }
 
-/** The variable of traces, and the one of all signals. */
+/** Returns the variable of traces, and the one of all signals. */
 function namesOf(what: string): readonly [string, string] {
   return [`OTEL_EXPORTER_OTLP_TRACES_${what}`, `OTEL_EXPORTER_OTLP_${what}`];
 }
@@ -81,7 +81,7 @@ function fileOf(variables: TracingVariables, what: string): TracingFile | undefi
   return named === undefined ? undefined : { variable: named.name, path: named.text };
 }
 
-/** The endpoint of traces as it is, or the general one with the path that traces have there. */
+/** Returns the endpoint of traces as it is, or the general one with the path that traces have there. */
 function endpointOf(variables: TracingVariables): {
   readonly url: URL;
   readonly credentials: Readonly<Record<string, string>>;
@@ -118,7 +118,7 @@ const ofTheConnection: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** `pairs` of `variable` with names in lower case; values are not told. @throws {TracingVariableError} */
+/** Returns `pairs` of `variable` with names in lower case; values are not told. @throws {TracingVariableError} */
 function headersOf(
   variable: string,
   pairs: Readonly<Record<string, string>>,

@@ -31,7 +31,7 @@ export function probeApp({ clock, metrics, isReady }: ProbeAppOptions): HttpApp 
   };
 }
 
-/** Each check has a path of its own, and `ping` is the only one. */
+/** Reports whether `path` is that of a check: each has its own, and `ping` is the only one. */
 function isBelow(path: string, check: string): boolean {
   return path === check || path === `${check}/` || path === `${check}/ping`;
 }

@@ -10,9 +10,9 @@ import Registry from 'prom-client/lib/registry.js';
 import { createMetricsRegistry, type MetricsRegistry } from './metrics.ts';
 
 /**
- * A registry that exposes the process itself besides what is declared in it, measured at each exposition: `process_…` by
- * the names that every client library uses, and what is Node's as `nodejs_…`. Nothing is called `go_…`, as no figure of
- * Node means the same (docs/metrics.md).
+ * Returns a registry that exposes the process itself besides what is declared in it, measured at each exposition:
+ * `process_…` by the names that every client library uses, and what is Node's as `nodejs_…`. Nothing is called `go_…`, as no
+ * figure of Node means the same (docs/metrics.md).
  */
 export function createProcessRegistry(): MetricsRegistry {
   const registry = new Registry();

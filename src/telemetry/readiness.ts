@@ -3,11 +3,11 @@ export interface Readiness {
   isReady(): boolean;
   /** Does nothing after {@link withdraw}. */
   announce(): void;
-  /** For good: a process that stops does not become ready again. */
+  /** Withdraws the readiness for good: a process that stops does not become ready again. */
   withdraw(): void;
 }
 
-/** A process that is not ready yet. */
+/** Returns a process that is not ready yet. */
 export function createReadiness(): Readiness {
   let state: 'starting' | 'ready' | 'stopping' = 'starting';
   return {

@@ -25,7 +25,7 @@ export class RequestsOfConnection {
     return true;
   }
 
-  /** Whether an earlier request of this one's connection was one too many: no answer to this one could be sent. */
+  /** Reports whether an earlier request of this one's connection was one too many: no answer to this one could be sent. */
   isRefused({ socket }: IncomingMessage): boolean {
     return this.#underWay.get(socket) === Number.POSITIVE_INFINITY;
   }

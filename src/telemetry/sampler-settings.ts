@@ -9,13 +9,13 @@ import {
 
 /** Which traces are recorded. */
 export interface SamplerSettings {
-  /** Of the traces that begin here: all, none, or this share of them. */
+  /** Which of the traces that begin here: all, none, or this share of them. */
   readonly root: 'all' | 'none' | number;
   /** Whether a trace that somebody else began is recorded as it is there. */
   readonly isParentBased: boolean;
 }
 
-/** What a sampler came to, and what is to be told of that. */
+/** What a sampler came to, and what is to be said of that. */
 export interface ReadSampler {
   readonly settings: SamplerSettings;
   readonly note?: TracingNote;
@@ -78,7 +78,7 @@ export function readJaegerSampler(variables: TracingVariables): ReadSampler {
   }
 }
 
-/** By which variable a sampler is asked for, and which: a server that could be asked makes it the remote one. */
+/** Returns by which variable a sampler is asked for, and which: a server that could be asked makes it the remote one. */
 function jaegerSampler(
   variables: TracingVariables,
 ): readonly [asked: string, type: 'all' | 'const' | 'probabilistic' | 'remote'] {
@@ -102,7 +102,7 @@ function shareOf(variables: TracingVariables, name: string): number | undefined 
   return text === undefined ? undefined : numberIn(text, name, share);
 }
 
-/** The share that an argument such as `endpoint=http://host:5778,initialSamplingRate=0.25` begins with. */
+/** Returns the share that an argument such as `endpoint=http://host:5778,initialSamplingRate=0.25` begins with. */
 function initialShare(variables: TracingVariables): number {
   const pairs = variables.pairs(argument);
   if (pairs['endpoint'] === undefined) {

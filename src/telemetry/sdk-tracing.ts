@@ -121,7 +121,7 @@ class SdkSpan implements OpenSpan {
   }
 }
 
-/** What a span tells of what was thrown, which may be anything, such as an object without a prototype. */
+/** Returns what a span tells of what was thrown, which may be anything, such as an object without a prototype. */
 function textsOf(thrown: unknown): { readonly name: string; readonly message: string } {
   try {
     const { name, message }: { readonly name: unknown; readonly message: unknown } =

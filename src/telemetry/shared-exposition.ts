@@ -7,7 +7,7 @@ const compress = promisify(gzip);
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * The exposition of a registry as bytes. Whoever asks while one is under way is given the same: an exposition costs
+ * The exposition of a registry as bytes. A caller that asks while one is under way gets the same: an exposition costs
  * time of the only thread, and its bytes memory, however many ask.
  */
 export class SharedExposition {
@@ -20,7 +20,7 @@ export class SharedExposition {
     this.#registry = registry;
   }
 
-  /** The text in UTF-8. */
+  /** Returns the text in UTF-8. */
   plain(): Promise<Bytes> {
     this.#plain ??= this.#expose().finally(() => {
       this.#plain = undefined;
@@ -28,7 +28,7 @@ export class SharedExposition {
     return this.#plain;
   }
 
-  /** The text in UTF-8, compressed. */
+  /** Returns the text in UTF-8, compressed. */
   gzipped(): Promise<Bytes> {
     this.#gzipped ??= this.#compress().finally(() => {
       this.#gzipped = undefined;

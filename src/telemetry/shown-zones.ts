@@ -5,7 +5,7 @@ const longestName = 256;
 const rest = 'other';
 
 /**
- * Returns what a metric shows of numbers by zone: a status may name zones without end, whoever wrote it. The first 100 by name stand
+ * Returns what a metric shows of numbers by zone: a status may name zones without end, no matter who wrote it. The first 100 by name stand
  * as they are, and the sum of all others under `other`.
  */
 export function shownZones(counts: ReadonlyMap<string, number>): ReadonlyMap<string, number> {

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeader } from 'node:http';
 
-/** The bytes of a body as its `content-length` states them; 0 when it states none. */
+/** Returns the bytes of a body as its `content-length` states them; 0 when it states none. */
 export function statedLength(contentLength: OutgoingHttpHeader | undefined): number {
   const length = Number(contentLength ?? 0);
   return Number.isInteger(length) ? length : 0;

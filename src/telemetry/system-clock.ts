@@ -4,9 +4,9 @@ import { instant, monotonic } from '#base/units.ts';
 
 /** What a {@link Clock} needs of the machine. */
 export interface ClockHost {
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   now(): number;
-  /** Milliseconds on a clock that never steps. */
+  /** Returns milliseconds on a clock that never steps. */
   monotonic(): number;
   /** Calls `fire` after `delay`, which is at most {@link longestTimeout}. */
   setTimeout(fire: () => void, delay: number): HostTimeout;
@@ -33,7 +33,7 @@ const machine: ClockHost = {
   setImmediate: (fire) => void setImmediate(fire),
 };
 
-/** The clock of the machine. @param host stands in for the machine in tests */
+/** Returns the clock of the machine. @param host stands in for the machine in tests */
 export function systemClock(host: ClockHost = machine): Clock {
   return new SystemClock(host);
 }
@@ -55,7 +55,7 @@ class SystemClock implements Clock {
 
   timer(delay: Millis, fire: () => void, options: TimerOptions = {}): Timer {
     let timeout: HostTimeout | undefined;
-    /** Long delays are cut into pieces that the machine's timers can take. */
+    /** Arms the timer. Long delays are cut into pieces that the machine's timers can take. */
     const arm = (remaining: number): void => {
       const piece = Math.min(remaining, longestTimeout);
       const next = remaining - piece;

@@ -5,8 +5,8 @@ const daysPerEra = 146_097;
 const daysToEpoch = 719_468;
 
 /**
- * `time` as RFC 3339 in UTC, without trailing zeros of the fraction (LG-4): `2026-01-02T03:04:05.12Z`.
- * A fraction of a millisecond is cut at the microsecond, which is as fine as an {@link Instant} can be.
+ * Returns `time` as RFC 3339 in UTC, without trailing zeros of the fraction (LG-4): `2026-01-02T03:04:05.12Z`. A fraction of
+ * a millisecond is cut at the microsecond, which is as fine as an {@link Instant} can be.
  */
 export function formatTimestamp(time: Instant): string {
   const seconds = Math.floor(time / 1_000);
@@ -20,7 +20,7 @@ export function formatTimestamp(time: Instant): string {
   return `${formatDate(days)}T${clock}${fraction === '' ? '' : `.${fraction}`}Z`;
 }
 
-/** The civil date `days` after 1970-01-01, counted in years that start in March so that leap days come last. */
+/** Returns the civil date `days` after 1970-01-01, counted in years that start in March so that leap days come last. */
 function formatDate(days: number): string {
   const shifted = days + daysToEpoch;
   const era = Math.floor(shifted / daysPerEra);

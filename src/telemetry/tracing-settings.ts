@@ -9,7 +9,7 @@ import { type Environment, TracingVariables } from './tracing-variables.ts';
 
 /** What is traced, and where it goes. */
 export interface TracingSettings {
-  /** `service.name` of the spans, and what else is told of this process. */
+  /** `service.name` of the spans, and what else is said of this process. */
   readonly resource: Readonly<Record<string, string>>;
   readonly otlp: OtlpSettings;
   readonly sampler: SamplerSettings;
@@ -37,8 +37,8 @@ const off = { kind: 'off', notes: [] } as const;
 const everything: ReadSampler = { settings: { root: 'all', isParentBased: true } };
 
 /**
- * What `env` says about tracing (EN-3, EN-4). What is asked for and cannot be done is a warning that says what to set
- * instead, and never keeps the operator from working.
+ * Returns what `env` says about tracing (EN-3, EN-4). What is asked for and cannot be done is a warning that says what to
+ * set instead, and never keeps the operator from working.
  *
  * @throws {TracingVariableError} where a variable that counts cannot be read
  */

@@ -24,7 +24,7 @@ export class TracingVariables {
     this.#env = env;
   }
 
-  /** The first of `names` that is set; undefined where none is. */
+  /** Returns the first of `names` that is set; undefined where none is. */
   firstOf(
     ...names: readonly string[]
   ): { readonly name: string; readonly text: string } | undefined {
@@ -40,7 +40,7 @@ export class TracingVariables {
     return text === '' ? undefined : text;
   }
 
-  /** @throws {TracingVariableError} */
+  /** Reads a whole number. @throws {TracingVariableError} */
   whole(name: string, least: number): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -49,13 +49,13 @@ export class TracingVariables {
     throw refusedText(name, `a whole number of at least ${least}`, text);
   }
 
-  /** @throws {TracingVariableError} */
+  /** Reads a number. @throws {TracingVariableError} */
   number(name: string): number | undefined {
     const text = this.text(name);
     return text === undefined ? undefined : numberIn(text, name);
   }
 
-  /** One of `words`. @throws {TracingVariableError} */
+  /** Returns one of `words`. @throws {TracingVariableError} */
   word<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
     const text = this.text(name)?.trim();
     if (text === undefined) return undefined;
@@ -65,8 +65,8 @@ export class TracingVariables {
   }
 
   /**
-   * `key=value` pairs between commas, with percent-encoded values; a repeated key counts once, the last time. Of one that
-   * is none only its place is told, as these may be credentials.
+   * Returns `key=value` pairs between commas, with percent-encoded values; a repeated key counts once, the last time. Of one
+   * that is none only its place is named, as these may be credentials.
    *
    * @throws {TracingVariableError}
    */
@@ -96,7 +96,7 @@ export function decodedOf(text: string): string | undefined {
   }
 }
 
-/** The number that `text`, of the variable `name`, is. @throws {TracingVariableError} */
+/** Returns the number that `text`, of the variable `name`, is. @throws {TracingVariableError} */
 export function numberIn(text: string, name: string, bounds?: Bounds): number {
   const value = decimal.test(text.trim()) ? Number(text) : Number.NaN;
   const { least, most } = bounds ?? { least: -Number.MAX_VALUE, most: Number.MAX_VALUE };

@@ -22,12 +22,12 @@ export interface OpenSpan {
   set(attributes: SpanAttributes): void;
   /** Marks it as failed. */
   fail(error: unknown): void;
-  /** Headers by which whoever is asked goes on with the trace; empty where `OTEL_PROPAGATORS` names none. */
+  /** Returns the headers by which one that is asked goes on with the trace; empty where `OTEL_PROPAGATORS` names none. */
   headers(): Readonly<Record<string, string>>;
 }
 
 /**
- * Where spans are made. Whoever makes some is given one, or none while tracing is off: then there is nothing to do, and no
+ * Where spans are made. A maker of spans gets one, or none while tracing is off: then there is nothing to do, and no
  * global provider that tests could share.
  */
 export interface Tracing {
@@ -39,6 +39,6 @@ export interface Tracing {
    * began, begins a trace of its own that links to it: a trace never outlives its first span.
    */
   within<T>(start: SpanStart, work: (span: OpenSpan) => T): T;
-  /** The trace that is recorded here and now, in 32 hexadecimal digits; undefined where none is. */
+  /** Returns the trace that is recorded here and now, in 32 hexadecimal digits; undefined where none is. */
   traceId(): string | undefined;
 }

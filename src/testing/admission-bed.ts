@@ -81,7 +81,7 @@ export class AdmissionBed {
     this.prepareDownscale = this.#preparing(client, { limit, clock, log, identity: 'replica-1' });
   }
 
-  /** prepare-downscale as another replica of the operator serves it; `clock` is that of its machine. */
+  /** Returns prepare-downscale as another replica of the operator serves it; `clock` is that of its machine. */
   replica(identity: string, clock: Clock = this.clock, log: Logger = silentLogger): Replica {
     const api = new FaultyTransport(this.#cluster.transport(identity));
     const client = createClient({ clock, timeout: millis(0), userAgent: 'test', transport: api });
@@ -120,7 +120,7 @@ export class AdmissionBed {
     });
   }
 
-  /** A bed with an empty namespace `test`. */
+  /** Returns a bed with an empty namespace `test`. */
   static async open(options: AdmissionBedOptions = {}): Promise<AdmissionBed> {
     const clock = new FakeClock(T0);
     const cluster = await createCluster({ clock, seed: 1 });
@@ -156,7 +156,7 @@ export class AdmissionBed {
     return storeSet(this.admin, set, T0);
   }
 
-  /** What a webhook says, once everything has settled that does not wait for time. */
+  /** Returns what a webhook says, once everything has settled that does not wait for time. */
   async review(webhook: Webhook, request: AdmissionRequest, query = ''): Promise<Decision> {
     const { decision } = this.begin(webhook, request, query);
     return decision;
@@ -178,12 +178,12 @@ export class AdmissionBed {
     return { decision, leave: () => get().abort('the caller left') };
   }
 
-  /** Reviews the down-scale of `name` from `from` to `to`, as an update of the stored object. */
+  /** Returns reviews the down-scale of `name` from `from` to `to`, as an update of the stored object. */
   async downscale(name: string, from: number, to: number): Promise<Decision> {
     return this.review(this.prepareDownscale, await this.downscaleRequest(name, from, to));
   }
 
-  /** The request that {@link downscale} reviews. */
+  /** Returns the request that {@link downscale} reviews. */
   async downscaleRequest(name: string, from: number, to: number): Promise<AdmissionRequest> {
     const stored = await this.admin.get(resourceTypes.statefulSets, { namespace: 'test', name });
     const withReplicas = (replicas: number): JsonObject => ({
@@ -195,18 +195,18 @@ export class AdmissionBed {
     return updateRequest(withReplicas(from), withReplicas(to), { name });
   }
 
-  /** The annotation of the last down-scale of a stored set. */
+  /** Returns the annotation of the last down-scale of a stored set. */
   async lastDownscale(name: string): Promise<string | undefined> {
     const stored = await this.admin.get(resourceTypes.statefulSets, { namespace: 'test', name });
     return stored.metadata.annotations?.['grafana.com/last-downscale'];
   }
 
-  /** The data of the ConfigMap of the claims; undefined when there is none. */
+  /** Returns the data of the ConfigMap of the claims; undefined when there is none. */
   async claims(): Promise<JsonObject | undefined> {
     return this.#dataOf('rollout-operator-claims');
   }
 
-  /** The data of the zone tracker's ConfigMap; undefined when there is none. */
+  /** Returns the data of the zone tracker's ConfigMap; undefined when there is none. */
   async zones(): Promise<JsonObject | undefined> {
     return this.#dataOf('tracker');
   }
@@ -233,7 +233,7 @@ export class AdmissionBed {
   }
 }
 
-/** `span` milliseconds before {@link T0}, as the annotation has it. */
+/** Returns `span` milliseconds before {@link T0}, as the annotation has it. */
 export function ago(span: number): string {
   return formatRfc3339(after(T0, millis(-span)));
 }

@@ -28,7 +28,7 @@ export const prepared: {
   },
 };
 
-/** A StatefulSet as a review carries it. */
+/** Returns a StatefulSet as a review carries it. */
 export function setObject(options: ReviewedSet = {}): JsonObject {
   const { name = 'ingester-zone-a', replicas = 3, serviceName = 'svc' } = options;
   const { labels = group, annotations = {}, ordinalsStart } = options;
@@ -49,14 +49,14 @@ export function setObject(options: ReviewedSet = {}): JsonObject {
   };
 }
 
-/** A Scale of a set, which bears the uid of that set. */
+/** Returns a Scale of a set, which bears the uid of that set. */
 function scaleObject(name: string, replicas?: number, uid?: string): JsonObject {
   const spec = replicas === undefined ? {} : { replicas };
   const metadata = { name, namespace: 'test', ...(uid !== undefined && { uid }) };
   return { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata, spec };
 }
 
-/** A request that updates a StatefulSet from `oldObject` to `object`. */
+/** Returns a request that updates a StatefulSet from `oldObject` to `object`. */
 export function updateRequest(
   oldObject: JsonObject | undefined,
   object: JsonObject | undefined,
@@ -79,7 +79,7 @@ export function updateRequest(
   };
 }
 
-/** A request through `/scale` from `from` to `to` replicas. */
+/** Returns a request through `/scale` from `from` to `to` replicas. */
 export function scaleRequest(
   from: number | undefined,
   to: number | undefined,
@@ -93,7 +93,7 @@ export function scaleRequest(
   });
 }
 
-/** The request to evict `ingester-zone-<slot>`, such as `a-0`, as the API server has it reviewed. */
+/** Returns the request to evict `ingester-zone-<slot>`, such as `a-0`, as the API server has it reviewed. */
 export function evictionRequest(
   slot: string,
   rest: Partial<AdmissionRequest> = {},
@@ -110,7 +110,7 @@ export function evictionRequest(
 }
 
 /**
- * The document that the API server posts: an update that leaves a StatefulSet as it is.
+ * Returns the document that the API server posts: an update that leaves a StatefulSet as it is.
  *
  * @param members of the request, in place of the usual ones or beside them
  */

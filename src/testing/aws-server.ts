@@ -92,7 +92,7 @@ export class AwsServer {
     return `http://127.0.0.1:${port}`;
   }
 
-  /** Requests for alarms, as they were sent. */
+  /** Returns the requests for alarms, as they were sent. */
   get calls(): readonly DescribeAlarms[] {
     return this.received
       .filter(({ headers }) => headers['x-amz-target'] === operation)
@@ -253,7 +253,7 @@ export const silent: AwsObstacle = () => undefined;
 /** Ends the connection in the middle of a request. */
 export const broken: AwsObstacle = (response) => void response.destroy();
 
-/** Whether `seen` is signed with `keys`, by what AWS documents of Signature Version 4. */
+/** Reports whether `seen` is signed with `keys`, by what AWS documents of Signature Version 4. */
 function isSigned({ method, target, headers, body }: AwsRequestSeen, keys: AwsKeys): boolean {
   const match =
     /^AWS4-HMAC-SHA256 Credential=(?<id>[^/]+)\/(?<scope>[^,]+), SignedHeaders=(?<names>[^,]+), Signature=(?<signature>\w+)$/.exec(

@@ -27,7 +27,7 @@ export class BudgetBench {
     });
   }
 
-  /** The budgets as they are seen from now on. */
+  /** Follows the budgets as they are seen from now on. */
   follow(): BudgetsInView {
     const { client, clock, informer } = this.server;
     return new BudgetsInView({
@@ -43,7 +43,7 @@ export class BudgetBench {
   /** Lists the budgets of a namespace. */
   readonly look = (namespace = 'test'): Promise<void> => this.budgets.look(namespace, signal);
 
-  /** Name, uid and generation of the budget that governs the pod, or why that is not clear. */
+  /** Returns the name, uid and generation of the budget that governs the pod, or why that is not clear. */
   governing(of = podOfIngester): string {
     const found = this.budgets.governing(of);
     if (found.kind === 'none') return 'none';
@@ -52,7 +52,7 @@ export class BudgetBench {
     return `${name} ${uid} ${generation}`;
   }
 
-  /** When the view was proven, in milliseconds since the start; or why it is not. */
+  /** Returns when the view was proven, in milliseconds since the start; or why it is not. */
   provenAt(namespace = 'test'): number | string {
     const proof = this.budgets.proof(namespace);
     return proof.kind === 'proven' ? proof.provenAt - T0 : proof.kind;

@@ -27,9 +27,9 @@ export interface BudgetRule {
 
 /** Partition mode. */
 export interface Partitions {
-  /** For how long the replicas of other zones must have been ready. */
+  /** How long the replicas of other zones must have been ready. */
   readonly delay: Millis;
-  /** The partition that a name of a pod tells; undefined: none. */
+  /** Returns the partition that a name of a pod tells; undefined: none. */
   of(podName: string): string | undefined;
 }
 
@@ -64,7 +64,7 @@ function selectorOf(spec: JsonObject): MatchLabels | undefined {
   return texts.length === pairs.length ? texts : undefined;
 }
 
-/** Whether `selector` selects an object with `labels`; an empty one selects all, one that cannot be read may. */
+/** Reports whether `selector` selects an object with `labels`; an empty one selects all, one that cannot be read may. */
 export function isSelected(labels: JsonObject, selector: MatchLabels | undefined): boolean {
   return (selector ?? []).every(([key, text]) => labels[key] === text);
 }
@@ -87,7 +87,7 @@ function limitIn(spec: JsonObject): BudgetRule['limit'] | undefined {
   return percent === undefined ? undefined : { percent };
 }
 
-/** A whole number from 0 to `most`. */
+/** Returns a whole number from 0 to `most`. */
 function wholeIn(value: JsonValue, most: number): number | undefined {
   const isWhole = typeof value === 'number' && Number.isInteger(value);
   return isWhole && value >= 0 && value <= most ? value : undefined;
@@ -111,7 +111,7 @@ function partitionsOf(spec: JsonObject): Partitions | 'unreadable' | undefined {
   };
 }
 
-/** The number of the group that tells the partition; undefined where `pattern` has none such. */
+/** Returns the number of the group that tells the partition; undefined where `pattern` has none such. */
 function groupIn(pattern: RE2JS, group: JsonValue | undefined): number | undefined {
   const groups = pattern.groupCount();
   if (groups === 0 || (groups > 1 && group === undefined)) return undefined;
@@ -138,7 +138,7 @@ const units: Readonly<Record<string, number>> = {
 
 const duration = /^([-+]?)((?:\d+(?:\.\d*)?(?:ns|us|ms|s|m|h))+)$/;
 
-/** A duration as Go writes it; undefined for what is none. */
+/** Returns a duration as Go writes it; undefined for what is none. */
 function durationOf(value: JsonValue = ''): Millis | undefined {
   if (value === '' || value === '0') return millis(0);
   const match = typeof value === 'string' ? duration.exec(value) : null;
@@ -154,8 +154,8 @@ function durationOf(value: JsonValue = ''): Millis | undefined {
 export type Asker = 'rollout' | 'scale-down' | 'eviction';
 
 /**
- * How many pods of one span `rule` lets be unavailable at once, when `by` asks for one of `set`: where the
- * budget allows none, a rollout has its own limit, one in partition mode; an eviction has none.
+ * Returns how many pods of one span `rule` lets be unavailable at once, when `by` asks for one of `set`: where the budget
+ * allows none, a rollout has its own limit, one in partition mode; an eviction has none.
  */
 export function limitFor(rule: BudgetRule, set: SetFacts, by: Asker): number {
   const limit = ownLimit(rule, set);
@@ -170,7 +170,7 @@ function ownLimit({ limit }: BudgetRule, set: SetFacts): number {
   return Math.max(1, Math.floor((limit.percent * pods) / 100));
 }
 
-/** The names of the pods that fill the slots of `set`, in order. */
+/** Returns the names of the pods that fill the slots of `set`, in order. */
 export function slotNames(set: SetFacts): readonly string[] {
   return Array.from(
     { length: slotCount(set) },

@@ -20,12 +20,12 @@ export type Sayings = readonly (BudgetFacts | undefined)[];
 
 /** Budgets and their ledgers over time, and the calls that ledgers were written by. */
 export class BudgetHistory {
-  /** By namespace and name. */
+  /** Keyed by namespace and name. */
   readonly #budgets = new Map<string, Track<BudgetFacts>>();
   readonly #ledgers = new Map<string, Commit[]>();
   readonly #calls = new Map<number, Call>();
 
-  /** Every commit of a ledger, whoever made it, in order. */
+  /** Every commit of a ledger, no matter who made it, in order. */
   readonly ledgerCommits: Commit[] = [];
 
   /** Takes in the next commit. */
@@ -42,12 +42,12 @@ export class BudgetHistory {
     this.#calls.set(call.callId, call);
   }
 
-  /** The call by which `commit` was made; undefined where nobody tells. */
+  /** Returns the call by which `commit` was made; undefined where nobody tells. */
   callOf({ callId }: Pick<Commit, 'callId'>): Call | undefined {
     return this.#calls.get(callId);
   }
 
-  /** What each budget of `namespace` said within 10 s before `lookout`; those that said nothing are left out. */
+  /** Returns what each budget of `namespace` said within 10 s before `lookout`; those that said nothing are left out. */
   said(namespace: string, lookout: Lookout): readonly Sayings[] {
     const found: Sayings[] = [];
     for (const [key, track] of this.#budgets) {
@@ -57,13 +57,13 @@ export class BudgetHistory {
     return found;
   }
 
-  /** What the budget of the ledger that `commit` wrote said within 10 s before `lookout`. */
+  /** Returns what the budget of the ledger that `commit` wrote said within 10 s before `lookout`. */
   saidBy(commit: Commit, lookout: Lookout): Sayings {
     const track = this.#budgets.get(budgetKey(commit));
     return track === undefined ? [] : sayingsIn(track, lookout);
   }
 
-  /** What selected `pod` by its own labels for 10 s and more, without a break. */
+  /** Returns what selected `pod` by its own labels for 10 s and more, without a break. */
   selecting(pod: PodFacts, lookout: Lookout): readonly (readonly BudgetFacts[])[] {
     return this.said(pod.namespace, lookout).flatMap((sayings) => {
       const there = sayings.filter((saying) => saying !== undefined);
@@ -74,8 +74,8 @@ export class BudgetHistory {
   }
 
   /**
-   * Whether the ledger of `budget` had the pod `uid` when a request was sent at `lookout.at`. What somebody else than us
-   * took out of it within the last 10 s counts as if it stood there: a process cannot know at once.
+   * Reports whether the ledger of `budget` had the pod `uid` when a request was sent at `lookout.at`. What somebody else
+   * than us took out of it within the last 10 s counts as if it stood there: a process cannot know at once.
    */
   isReserved(
     budget: Pick<BudgetFacts, 'namespace' | 'name'>,
@@ -103,12 +103,12 @@ export class BudgetHistory {
   }
 }
 
-/** Whether `commit` is of a ledger. */
+/** Reports whether `commit` is of a ledger. */
 export function isLedger({ resource, name }: Pick<Commit, 'resource' | 'name'>): boolean {
   return resource === 'configmaps' && name.startsWith(ledgerPrefix);
 }
 
-/** Namespace and name of the budget whose ledger `commit` wrote. */
+/** Returns the namespace and name of the budget whose ledger `commit` wrote. */
 export function budgetKey({ namespace, name }: Commit): string {
   return `${namespace}/${name.slice(ledgerPrefix.length)}`;
 }

@@ -40,7 +40,7 @@ interface Judged extends Wish {
 }
 
 /**
- * What the budget has against `wish`, for people; undefined where it has nothing. Plain and slow, from the rules
+ * Returns what the budget has against `wish`, for people; undefined where it has nothing. Plain and slow, from the rules
  * alone: the operator's own judgement is held against it.
  */
 export function obstacleTo(wish: Wish): string | undefined {
@@ -65,7 +65,7 @@ export function obstacleTo(wish: Wish): string | undefined {
   return partitions === undefined ? zoneObstacle(judged) : partitionObstacle(judged, partitions);
 }
 
-/** The sets that the budget selects by their own labels. */
+/** Returns the sets that the budget selects by their own labels. */
 function setsOf({ history, namespace, budget }: Wish, view: View): readonly SetFacts[] {
   return history
     .setsIn(namespace, view)
@@ -110,7 +110,7 @@ function partitionObstacle(judged: Judged, partitions: Partitions): string | und
   return `with ${found.join(', ')} the limit ${limit} of partition ${partition} is spent`;
 }
 
-/** Whether the pod in `slot` has been ready for longer than the delay, by its own word or by what happened. */
+/** Reports whether the pod in `slot` has been ready for longer than the delay, by its own word or by what happened. */
 function isOldEnough(
   { history, namespace, views, now }: Judged,
   set: SetFacts,

@@ -29,7 +29,7 @@ export interface StoredBudget {
   readonly createdAt?: Instant;
 }
 
-/** The `spec` that selects `matchLabels`, for one pod. */
+/** Returns the `spec` that selects `matchLabels`, for one pod. */
 export function selecting(matchLabels: JsonValue): JsonObject {
   return { maxUnavailable: 1, selector: { matchLabels } };
 }
@@ -100,7 +100,7 @@ export class BudgetServer {
     this.informer.freshness.delivered(String(this.#revision));
   }
 
-  /** The cache begins a list, which the server answers now; what happened meanwhile is not told one by one. */
+  /** Notes that the cache begins a list, which the server answers now; what happened meanwhile is not told one by one. */
   relist(): void {
     this.#events = [];
     this.informer.freshness.reset();
@@ -110,7 +110,7 @@ export class BudgetServer {
     this.informer.endList(String(this.#revision));
   }
 
-  /** The server does not serve the type any more, as the cache learns at once. */
+  /** Uninstalls the type: the server does not serve the type any more, as the cache learns at once. */
   uninstall(): void {
     this.isInstalled = false;
     this.#objects.clear();

@@ -34,11 +34,11 @@ export interface LedgerWrite {
   readonly term?: string;
   /** @default the operator */
   readonly user?: string;
-  /** What is told of the call besides. */
+  /** What is said of the call besides. */
   readonly call?: Partial<Call>;
 }
 
-/** A group in which the sets and the pods have the label `app: ingester`; all outdated. */
+/** Returns a group in which the sets and the pods have the label `app: ingester`; all outdated. */
 function labelled(): Group {
   const { sets, pods } = ingesterGroup({ currentRevision: 'prev-hash' });
   const withLabel = (object: JsonObject): JsonObject => {
@@ -61,7 +61,7 @@ export class BudgetStory extends Story {
     return super.create(name, { labels, ...options });
   }
 
-  /** Somebody makes or changes a budget. */
+  /** Has somebody make or change a budget. */
   budget(spec: JsonObject, name = 'zpdb'): this {
     const metadata = { name, namespace: 'test', uid: `${name}-uid` };
     return this.put(
@@ -71,12 +71,12 @@ export class BudgetStory extends Story {
     );
   }
 
-  /** Somebody deletes a budget. */
+  /** Has somebody delete a budget. */
   budgetGone(name: string): this {
     return this.drop(type, name, 'user');
   }
 
-  /** The ledger has `pods`, as they are now, from now on; all in one write. */
+  /** Gives `pods`, as they are now, away in the ledger; all in one write. */
   gives(pods: readonly string[], write: LedgerWrite = {}): this {
     for (const pod of pods) {
       const uid = uidOf(this.pod(pod));
@@ -87,7 +87,7 @@ export class BudgetStory extends Story {
     return this.#write([...this.#given.values()], write);
   }
 
-  /** The ledger has what was given of `pods` no more; of all askers where `by` does not say one. */
+  /** Takes what was given of `pods` out of the ledger; of all askers where `by` does not say one. */
   takesBack(pods: readonly string[], by?: Asker, write: LedgerWrite = {}): this {
     for (const [uid, given] of this.#given) {
       if (!pods.includes(given.pod)) continue;
@@ -98,13 +98,13 @@ export class BudgetStory extends Story {
     return this.#write([...this.#given.values()], write);
   }
 
-  /** The ledger is written once more as it is, or with everything in it twice. */
+  /** Writes the ledger once more as it is, or with everything in it twice. */
   writesAgain(times: 1 | 2): this {
     const given = [...this.#given.values()];
     return this.#write(times === 1 ? given : [...given, ...given], {});
   }
 
-  /** Somebody deletes the ledger. */
+  /** Has somebody delete the ledger. */
   ledgerGone(): this {
     this.#given.clear();
     return this.drop('configmaps', `${ledgerPrefix}zpdb`, 'user');
@@ -147,7 +147,7 @@ export function assertJudged({ story, options, want }: BudgetCase): void {
   );
 }
 
-/** Zone a loses a pod by what `story` permits, and has it again. */
+/** Returns zone a loses a pod by what `story` permits, and has it again. */
 export function rolled(story: BudgetStory): BudgetStory {
   const pod = 'ingester-zone-a-0';
   return story.gives([pod]).remove(pod).wait(seconds(5)).replaced(pod).wait(seconds(1));

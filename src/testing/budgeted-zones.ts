@@ -29,7 +29,7 @@ export const failed = {
   readySince: undefined,
 } as const satisfies Partial<PodView>;
 
-/** The set `ingester-zone-<letter>` with its pods. */
+/** Returns the set `ingester-zone-<letter>` with its pods. */
 function budgetedZone(letter: string, zone: BudgetedZone = {}): GovernedSet {
   const replicas = zone.spec?.replicas ?? 3;
   const set = statefulSetView({
@@ -48,7 +48,7 @@ function budgetedZone(letter: string, zone: BudgetedZone = {}): GovernedSet {
   return { set, pods: zone.arePodsUnreadable === true ? undefined : pods };
 }
 
-/** Zones a, b and c, each as it is unless overridden; `none` leaves one out. */
+/** Returns zones a, b and c, each as it is unless overridden; `none` leaves one out. */
 export function zones(
   overrides: Readonly<Partial<Record<'a' | 'b' | 'c', BudgetedZone | 'none'>>> = {},
 ): DisruptionSnapshot {
@@ -59,17 +59,17 @@ export function zones(
   return { sets, leaving: new Set() };
 }
 
-/** The partition in the names of the scenarios: their regular expression, as the parser of the budget compiles it. */
+/** Returns the partition in the names of the scenarios: their regular expression, as the parser of the budget compiles it. */
 export function partitionOf(podName: string): string | undefined {
   return /^[a-z-]+-zone-[a-z]-([0-9]+)$/.exec(podName)?.[1];
 }
 
-/** Partition mode, without a delay unless there is one. */
+/** Returns partition mode, without a delay unless there is one. */
 export function partitions(crossZoneDelay = millis(0)): Mode {
   return { kind: 'partitions', partitionOf, crossZoneDelay };
 }
 
-/** The budget `ingester` in zone mode, with a max unavailable of 1, unless overridden. */
+/** Returns the budget `ingester` in zone mode, with a max unavailable of 1, unless overridden. */
 export function budget(
   overrides: { readonly limit?: number | Limit; readonly mode?: Mode } = {},
 ): Budget {
@@ -86,7 +86,7 @@ export function budget(
   };
 }
 
-/** A request for `ingester-zone-<slot>`, such as `a-0`, by an eviction unless overridden. */
+/** Returns a request for `ingester-zone-<slot>`, such as `a-0`, by an eviction unless overridden. */
 export function request(
   slot: string,
   overrides: Partial<DisruptionRequest> = {},
@@ -100,7 +100,7 @@ export function request(
   };
 }
 
-/** `allowed`, or the text that clients of the reference know. */
+/** Returns `allowed`, or the text that clients of the reference know. */
 export function textOf(answer: Answer | undefined): string {
   if (answer === undefined) return 'no answer';
   return answer.kind === 'allowed' ? 'allowed' : wireText(answer.denial);
@@ -131,7 +131,7 @@ export class BudgetBed {
     return decided;
   }
 
-  /** What is answered to a request for `slot`, such as `a-0`. */
+  /** Returns what is answered to a request for `slot`, such as `a-0`. */
   ask(slot: string, overrides: Partial<DisruptionRequest> = {}): string {
     return textOf(this.decide({ requests: [request(slot, overrides)] }).answers[0]);
   }

@@ -3,7 +3,7 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 
 const budgets = resourceTypes.zoneAwarePodDisruptionBudgets;
 
-/** A budget over the pods that `matchLabels` select, as it is created. */
+/** Returns a budget over the pods that `matchLabels` select, as it is created. */
 export function budgetOver(
   name: string,
   matchLabels: Readonly<Record<string, string>>,

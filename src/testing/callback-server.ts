@@ -76,12 +76,12 @@ export class CallbackServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Connections that have been made, ended or not. */
+  /** Returns how many connections have been made, ended or not. */
   get connections(): number {
     return this.#connections;
   }
 
-  /** Connections that are open. */
+  /** Returns how many connections are open. */
   get openConnections(): number {
     return this.#sockets.size;
   }

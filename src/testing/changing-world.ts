@@ -56,7 +56,7 @@ export class ChangingWorld {
     }
   }
 
-  /** The pod that stands where `pod` stood. */
+  /** Returns the pod that stands where `pod` stood. */
   #podAfter(
     step: Extract<Step, { do: 'set-state' | 'remove' | 'replace' }>,
     pod: WorldPod | undefined,
@@ -78,7 +78,7 @@ export class ChangingWorld {
     }
   }
 
-  /** The request that `asked` makes of this world. */
+  /** Returns the request that `asked` makes of this world. */
   request({ zone, ordinal, by, override, isDryRun, isStale }: Asked): ModelRequest {
     const set = `ingester-zone-${zone}`;
     const pod = this.world.sets.find(({ name }) => name === set)?.pods.get(ordinal);

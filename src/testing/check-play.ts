@@ -18,7 +18,7 @@ export const usual: CheckSettings = {
   passesNeeded: 2,
 };
 
-/** The check of {@link usual} with `settings` in place of its own. @throws when they make no sense */
+/** Returns the check of {@link usual} with `settings` in place of its own. @throws when they make no sense */
 export function madeCheck(settings: Partial<CheckSettings> = {}): Check {
   const parsed = checkOf({ ...usual, ...settings });
   if (parsed.kind === 'valid') return parsed.value;
@@ -71,7 +71,7 @@ export class CheckPlay {
     return this;
   }
 
-  /** A process that knows only what is stored, times cut to whole seconds as they are. */
+  /** Restarts the process, which then knows only what is stored, times cut to whole seconds as they are. */
   restart(): this {
     const cut = (at: Instant): Instant => instant(Math.floor(at / 1_000) * 1_000);
     const { lastAnswer, lastError: _, ...state } = this.state;
@@ -86,7 +86,7 @@ export class CheckPlay {
     return planCheck(this.#check, this.#view());
   }
 
-  /** {@link plan} in words. */
+  /** Returns {@link plan} in words. */
   said(): PlanText {
     const plan = this.plan();
     if (plan.kind === 'wait') return `${plan.for} ${plan.remaining / 1_000}`;

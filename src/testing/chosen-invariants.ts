@@ -105,8 +105,8 @@ function always(options: JudgeOptions, evidence: Evidence): readonly Invariant[]
 }
 
 /**
- * Of budgets: what goes is in a ledger before (BUDG-1, D-36), within the limit (BUDG-2), and is taken out by evidence,
- * once (BUDG-4, BUDG-5).
+ * Returns of budgets: what goes is in a ledger before (BUDG-1, D-36), within the limit (BUDG-2), and is taken out by
+ * evidence, once (BUDG-4, BUDG-5).
  */
 function budgeted(options: JudgeOptions, evidence: Evidence): readonly Invariant[] {
   const { ours, maxDecisionAge = seconds(10), areDeliveriesKnown = true, shownAfter } = options;
@@ -138,7 +138,7 @@ function onRequest(options: JudgeOptions, evidence: Evidence): readonly Invarian
   return found;
 }
 
-/** Those that rest on what the operator says of its requests. */
+/** Returns those that rest on what the operator says of its requests. */
 function stated(options: JudgeOptions, evidence: Evidence): readonly Invariant[] {
   const { ours, scaleStatements, maxDecisionAge = seconds(10) } = options;
   const { history, statements, disruptions } = evidence;
@@ -158,7 +158,7 @@ function stated(options: JudgeOptions, evidence: Evidence): readonly Invariant[]
   return found;
 }
 
-/** `-rollout.stuck-after`, where it is given. */
+/** Returns `-rollout.stuck-after`, where it is given. */
 export function stuckAfterOf({ stuckAfter }: JudgeOptions): Pick<Seen, 'stuckAfter'> {
   return stuckAfter === undefined ? {} : { stuckAfter };
 }

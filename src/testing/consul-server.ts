@@ -77,18 +77,18 @@ export class ConsulServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** How many questions wait for a change. */
+  /** Returns how many questions wait for a change. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** The state was restored from an older one: the index goes backwards, and whoever waits is answered. */
+  /** Restores the state from an older one: the index goes backwards, and all questions that wait are answered. */
   restore(index: number): void {
     this.#index = index;
     this.#wake(() => true);
   }
 
-  /** Something has changed that concerns no service. */
+  /** Changes something that concerns no service. */
   touch(): void {
     this.#index += 1;
     this.#wake(({ index }) => index < this.#index);

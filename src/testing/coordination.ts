@@ -46,7 +46,7 @@ function prefixed(map: Readonly<Record<string, string>> = {}): Record<string, st
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [PREFIX + key, value]));
 }
 
-/** The set `ingester-zone-<letter>` with all its pods. */
+/** Returns the set `ingester-zone-<letter>` with all its pods. */
 function zoneOf(letter: string, spec: ZoneSpec): SetSnapshot {
   const { replicas, ready = replicas, current = replicas, unready = [] } = spec;
   const { crashing = [], starting = crashing } = spec;
@@ -72,7 +72,7 @@ function zoneOf(letter: string, spec: ZoneSpec): SetSnapshot {
   return { set, pods, orphans: [] };
 }
 
-/** Annotations of a set that follows zone `leader`. */
+/** Returns the annotations of a set that follows zone `leader`. */
 export function follows(
   leader: string,
   more: Readonly<Record<string, string>> = {},
@@ -80,7 +80,7 @@ export function follows(
   return { 'rollout-downscale-leader': `ingester-zone-${leader}`, ...more };
 }
 
-/** Annotations of a set that mirrors the custom resource `test`. */
+/** Returns the annotations of a set that mirrors the custom resource `test`. */
 export function mirrors(more: Readonly<Record<string, string>> = {}): Record<string, string> {
   return {
     'rollout-mirror-replicas-from-resource-name': 'test',
@@ -93,7 +93,7 @@ export function mirrors(more: Readonly<Record<string, string>> = {}): Record<str
 /** The id of the resource of {@link mirrors}. */
 export const REFERENCE = 'test/my.group/CustomResource/test';
 
-/** The resource of {@link mirrors}, which asks for `wanted` replicas. */
+/** Returns the resource of {@link mirrors}, which asks for `wanted` replicas. */
 export function reference(wanted: number, reported: number): ReferenceState {
   const type = {
     group: 'my.group',
@@ -113,7 +113,7 @@ export const TAKEN_AT: Monotonic = monotonic(5_000_000);
 /** The URL of {@link delays}. */
 const PREPARE_URL = 'http://pod/prepare';
 
-/** Annotations of a set that asks its pods an hour before they go. */
+/** Returns the annotations of a set that asks its pods an hour before they go. */
 export function delays(): Record<string, string> {
   return {
     'rollout-delayed-downscale': '1h',
@@ -129,7 +129,7 @@ interface Said {
   readonly answeredAt?: number;
 }
 
-/** What pods of zone `letter` said when they were called as {@link delays} wants, by ordinal. */
+/** Returns what pods of zone `letter` said when they were called as {@link delays} wants, by ordinal. */
 export function heard(
   letter: string,
   said: Readonly<Record<number, Said>>,
@@ -151,7 +151,7 @@ export function heard(
   return new Map([[`${name}-uid`, { url: PREPARE_URL, slots: new Map(slots) }]]);
 }
 
-/** A snapshot of `zones`, nothing else known unless overridden. */
+/** Returns a snapshot of `zones`, nothing else known unless overridden. */
 export function coordination(
   zones: Readonly<Record<string, ZoneSpec>>,
   rest: Partial<CoordinationSnapshot> = {},
@@ -180,7 +180,7 @@ export function coordination(
   };
 }
 
-/** What `decisions` do, such as `b: 3 → 2`, `test := 5`, `b: POST 2`, `b: hold Paused`, `b: warn InvalidWriteBack`. */
+/** Returns what `decisions` do, such as `b: 3 → 2`, `test := 5`, `b: POST 2`, `b: hold Paused`, `b: warn InvalidWriteBack`. */
 export function deeds(decisions: readonly Decision[]): readonly string[] {
   return decisions.map((decision) => {
     const zone = decision.set.name.replace('ingester-zone-', '');

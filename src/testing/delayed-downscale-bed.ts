@@ -97,19 +97,19 @@ export class DelayedDownscaleBed {
     return this.#set;
   }
 
-  /** What the running process knows of its pods. */
+  /** Returns what the running process knows of its pods. */
   get preparations(): PodPreparations {
     return this.#preparations;
   }
 
-  /** What the last pass planned. */
+  /** Returns what the last pass planned. */
   get plan(): Pick<DelayedDownscalePlan, 'verdict' | 'requeue'> {
     const plan = this.plans.at(-1);
     if (plan === undefined) throw new Error('no pass has run yet');
     return plan;
   }
 
-  /** The name of the pod in slot `ordinal`. */
+  /** Returns the name of the pod in slot `ordinal`. */
   podName(ordinal: number): string {
     return `${this.#set.name}-${ordinal}`;
   }
@@ -136,7 +136,7 @@ export class DelayedDownscaleBed {
     this.#wakeIn(0);
   }
 
-  /** The pod of a slot becomes ready. */
+  /** Makes the pod of a slot ready. */
   makeReady(ordinal: number): void {
     const pod = this.pods.get(ordinal);
     if (pod !== undefined)
@@ -144,7 +144,7 @@ export class DelayedDownscaleBed {
     this.#wakeIn(0);
   }
 
-  /** A new process takes over: it knows nothing, and the calls of the old one are given up. */
+  /** Has a new process take over: it knows nothing, and the calls of the old one are given up. */
   restart(): void {
     this.#process.abort();
     this.#process = new AbortController();
@@ -158,7 +158,7 @@ export class DelayedDownscaleBed {
     return this;
   }
 
-  /** The last plan's verdict in short: `settled`, `scale 3`, or the reason of its hold. */
+  /** Returns the last plan's verdict in short: `settled`, `scale 3`, or the reason of its hold. */
   verdict(): string {
     const { verdict } = this.plan;
     if (verdict.kind === 'scale') return `scale ${verdict.to}`;

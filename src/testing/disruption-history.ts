@@ -145,7 +145,7 @@ export const histories: fc.Arbitrary<readonly Step[]> = fc.array(step, {
   size: 'max',
 });
 
-/** The budget as the operator has it. */
+/** Returns the budget as the operator has it. */
 export function budgetOf({ limit, isPartitioned, delay }: ModelBudget): Budget {
   const mode: Mode = isPartitioned
     ? { kind: 'partitions', partitionOf, crossZoneDelay: millis(delay) }
@@ -159,7 +159,7 @@ export function budgetOf({ limit, isPartitioned, delay }: ModelBudget): Budget {
   });
 }
 
-/** The world as the operator sees it. */
+/** Returns the world as the operator sees it. */
 export function snapshotOf({ sets }: World): DisruptionSnapshot {
   return { sets: sets.map(governed), leaving: new Set() };
 }
@@ -191,7 +191,7 @@ function governed({
   return { set, pods: arePodsReadable ? views : undefined };
 }
 
-/** The request as the operator gets it. */
+/** Returns the request as the operator gets it. */
 export function requestOf(request: ModelRequest): DisruptionRequest {
   const { set, ordinal, uid, by: asker, term, override, isDryRun } = request;
   return {

@@ -75,7 +75,7 @@ export class SequentialModel {
     this.#budget = budget;
   }
 
-  /** Who holds what, in the order in which it was given: `<uid> <asker>+<asker>`. */
+  /** Returns who holds what, in the order in which it was given: `<uid> <asker>+<asker>`. */
   held(): readonly string[] {
     return this.#reservations.map(({ uid, claims }) => {
       const askers = claims.map(({ by }) => by).toSorted();
@@ -112,7 +112,7 @@ export class SequentialModel {
     this.#reservations = this.#reservations.filter(({ claims }) => claims.length > 0);
   }
 
-  /** `allowed`, or the text of the specification. */
+  /** Returns `allowed`, or the text of the specification. */
   ask(request: ModelRequest, world: World): string {
     const denial = this.#denial(request, world);
     if (denial !== undefined) return denial;
@@ -154,7 +154,7 @@ export class SequentialModel {
   #limit(own: WorldSet | undefined): number {
     const { limit } = this.#budget;
     if (typeof limit === 'number') return limit;
-    // A share of a set that is not there: the set is what is to be told.
+    // A share of a set that is not there: the set is what is to be known.
     if (own === undefined) return 1;
     const replicas = Math.min(own.wanted, own.counted);
     const percent = Number(limit.slice(0, -1));
@@ -182,7 +182,7 @@ export class SequentialModel {
     return found.length >= limit ? text(found, `partition ${request.ordinal}`) : undefined;
   }
 
-  /** What one other zone has against a request: its own replica, and pods of the zone that nobody sees. */
+  /** Returns what one other zone has against a request: its own replica, and pods of the zone that nobody sees. */
   #replicas({ ordinal, by }: ModelRequest, set: WorldSet, world: World): readonly Disturbance[] {
     const notSeen = notSeenIn(set);
     const found = notSeen.map((): Disturbance => 'unknown');
@@ -197,7 +197,7 @@ export class SequentialModel {
     return found.length > 0 || by === 'scale-down' ? found : ['unknown'];
   }
 
-  /** All that is disturbed in a set, but for one slot. */
+  /** Returns all that is disturbed in a set, but for one slot. */
   #disturbed(world: World, set: WorldSet, but: number | undefined): readonly Disturbance[] {
     const slots = Math.max(set.wanted, set.counted);
     const ordinals = new Set([...Array(slots).keys(), ...set.pods.keys()]);
@@ -216,7 +216,7 @@ export class SequentialModel {
   }
 }
 
-/** Whether the slot is gone, or another pod serves in it, which a scale-down may take in its place. */
+/** Reports whether the slot is gone, or another pod serves in it, which a scale-down may take in its place. */
 function isDone({ uid, ordinal, claims }: ModelReservation, set: WorldSet, world: World): boolean {
   const pod = set.pods.get(ordinal);
   if (pod === undefined) return ordinal >= Math.max(set.wanted, set.counted);
@@ -224,7 +224,7 @@ function isDone({ uid, ordinal, claims }: ModelReservation, set: WorldSet, world
   return pod.uid !== uid && isAvailable(world, set, ordinal);
 }
 
-/** Whether a claim on a pod that is still there has come to nothing, or another one serves there. */
+/** Reports whether a claim on a pod that is still there has come to nothing, or another one serves there. */
 function isOver(
   {
     reservation: { uid, ordinal },
@@ -250,14 +250,14 @@ function isOver(
   return !isGoing && ended(uid, claim.term);
 }
 
-/** Whether there is a pod at `ordinal` that serves, and is not about to go. */
+/** Reports whether there is a pod at `ordinal` that serves, and is not about to go. */
 export function isAvailable(world: World, set: WorldSet, ordinal: number): boolean {
   const pod = set.pods.get(ordinal);
   if (pod?.state !== 'ready' || ordinal >= set.wanted) return false;
   return set.minReady === 0 || world.now - pod.readyAt >= set.minReady;
 }
 
-/** Ordinals beyond what the spec wants where the status counts a pod that nobody sees, here or farther beyond. */
+/** Returns the ordinals beyond what the spec wants where the status counts a pod that nobody sees, here or farther beyond. */
 function notSeenIn({ wanted, counted, pods }: WorldSet): readonly number[] {
   const empty = [...Array(counted).keys()].filter(
     (ordinal) => ordinal >= wanted && !pods.has(ordinal),

@@ -1,8 +1,8 @@
 import { runInNewContext } from 'node:vm';
 
 /**
- * What `work` returns. It is interrupted after ten seconds, thousands of times what the tests ask of it: work that grows
- * faster than its input fails then, instead of standing still with all other tests.
+ * Returns what `work` returns. It is interrupted after ten seconds, thousands of times what the tests ask of it: work that
+ * grows faster than its input fails then, instead of standing still with all other tests.
  *
  * @throws when it was interrupted
  */

@@ -68,19 +68,19 @@ export class EvictionBed {
     return { body: { metadata: { name, namespace, uid, resourceVersion }, status: { phase } } };
   }
 
-  /** Requests that the API server got, without their queries, such as `GET /api/v1/namespaces/test/pods/x`. */
+  /** Returns the requests that the API server got, without their queries, such as `GET /api/v1/namespaces/test/pods/x`. */
   get requests(): readonly string[] {
     return this.#transport.requests.map(
       ({ method, path }) => `${method} ${path.replace(/\?.*/, '')}`,
     );
   }
 
-  /** What is said to the eviction of `ingester-zone-<slot>`. */
+  /** Returns what is said to the eviction of `ingester-zone-<slot>`. */
   async evict(slot: string, rest: Partial<AdmissionRequest> = {}): Promise<Decision> {
     return this.review(evictionRequest(slot, rest));
   }
 
-  /** What is said to `request`. */
+  /** Returns what is said to `request`. */
   async review(request: AdmissionRequest): Promise<Decision> {
     const { clock } = this;
     let deadline: RunningDeadline | undefined;
@@ -93,7 +93,7 @@ export class EvictionBed {
     }
   }
 
-  /** How reviews were counted, such as `denied 429`, with how often. */
+  /** Returns how reviews were counted, such as `denied 429`, with how often. */
   async counted(): Promise<Readonly<Record<string, number>>> {
     const pattern =
       /^rollout_operator_zpdb_eviction_requests_total\{reason="(.*)",status="(\d+)"\} (\d+)$/gm;
@@ -103,7 +103,7 @@ export class EvictionBed {
     );
   }
 
-  /** Reviews under way, as the gauge has them. */
+  /** Returns how many reviews are under way, as the gauge has them. */
   async underWay(): Promise<number> {
     const pattern = /^rollout_operator_zpdb_inflight_eviction_requests (\d+)$/m;
     return Number(pattern.exec(await this.#registry.expose())?.[1] ?? 0);

@@ -206,8 +206,8 @@ function target(object: JsonObject): string | undefined {
 }
 
 /**
- * Whether `pod` fills a slot of `set` at `now` (docs/rules/words.md, D-10): controlled by the set's uid, Running, Ready
- * for `minReadySeconds`, all containers ready, not terminating. Without `minReadySeconds` Ready is available, whatever
+ * Reports whether `pod` fills a slot of `set` at `now` (docs/rules/words.md, D-10): controlled by the set's uid, Running,
+ * Ready for `minReadySeconds`, all containers ready, not terminating. Without `minReadySeconds` Ready is available, whatever
  * the clocks say (D-55); with them a transition time in the future, or none, is "not yet".
  */
 export function isAvailable(pod: PodFacts, set: SetFacts, now: Instant): boolean {
@@ -216,23 +216,23 @@ export function isAvailable(pod: PodFacts, set: SetFacts, now: Instant): boolean
   return pod.readySince !== undefined && now - pod.readySince >= set.minReady;
 }
 
-/** As {@link isAvailable} without `minReadySeconds`. */
+/** Reports the same as {@link isAvailable} without `minReadySeconds`. */
 export function isReady(pod: PodFacts, set: SetFacts): boolean {
   const isAlive = pod.isRunning && !pod.isTerminating && pod.controllerUid === set.uid;
   return isAlive && pod.areContainersReady && pod.ready === 'True';
 }
 
-/** How many slots `set` should have: `start … start + max(spec.replicas, status.replicas) - 1`. */
+/** Returns how many slots `set` should have: `start … start + max(spec.replicas, status.replicas) - 1`. */
 export function slotCount(set: SetFacts): number {
   return Math.max(set.replicas, set.statusReplicas);
 }
 
-/** Whether `ordinal` is one of the slots of `set`. */
+/** Reports whether `ordinal` is one of the slots of `set`. */
 export function hasSlot(set: SetFacts, ordinal: number): boolean {
   return ordinal >= set.ordinalsStart && ordinal < set.ordinalsStart + slotCount(set);
 }
 
-/** The ordinal in `podName` when it is a pod name of a set called `setName`; undefined otherwise. */
+/** Returns the ordinal in `podName` when it is a pod name of a set called `setName`; undefined otherwise. */
 export function ordinalIn(podName: string, setName: string): number | undefined {
   if (!podName.startsWith(`${setName}-`)) return undefined;
   const tail = podName.slice(setName.length + 1);

@@ -54,7 +54,7 @@ export class FakeClock implements Clock {
     this.#yields -= 1;
   }
 
-  /** Delays until the pending timers fire, soonest first, in milliseconds. */
+  /** Returns the delays until the pending timers fire, soonest first, in milliseconds. */
   pending(): readonly Millis[] {
     return this.#sorted().map((entry) => millis(entry.due - this.#time));
   }

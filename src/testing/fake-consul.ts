@@ -21,7 +21,7 @@ export class FakeConsul {
     this.#clock = clock;
   }
 
-  /** As the operator opens it. */
+  /** Returns it as the operator opens it. */
   get opened(): { readonly consul: Consul; readonly ownToken: OwnToken } {
     const consul: Consul = {
       ask: (question, asking) => this.#ask(question, asking),
@@ -30,7 +30,7 @@ export class FakeConsul {
     return { consul, ownToken: () => Promise.resolve(valid(undefined)) };
   }
 
-  /** How many questions wait for a change. */
+  /** Returns how many questions wait for a change. */
   get waiting(): number {
     return this.#waiting.size;
   }
@@ -51,7 +51,7 @@ export class FakeConsul {
     this.#changed();
   }
 
-  /** All instances of a service are gone. */
+  /** Takes all instances of a service away. */
   vanish(service: string): void {
     this.#services.delete(service);
     this.#changed();

@@ -79,27 +79,27 @@ export class FakeInformer<T extends Cached> implements Informer<T> {
     return Promise.resolve();
   }
 
-  /** The watch shows `object` as it is now. */
+  /** Has the watch show `object` as it is now. */
   show(object: KubernetesObject): void {
     this.#tell(object, this.lister.upsert(object));
   }
 
-  /** A list that has begun, and has not ended, shows `object`. */
+  /** Has a list that has begun, and has not ended, show `object`. */
   list(object: KubernetesObject): void {
     for (const change of this.lister.upsert(object)) this.#change(change);
   }
 
-  /** The list that began with `lister.beginList()` is whole, and was read at `revision`. */
+  /** Ends the list that began with `lister.beginList()` is whole, and was read at `revision`. */
   endList(revision: string): void {
     for (const change of this.lister.endList(revision)) this.#change(change);
   }
 
-  /** The type is not served any more. */
+  /** Ends that the type is served. */
   empty(): void {
     for (const change of this.lister.clear()) this.#change(change);
   }
 
-  /** The watch shows that `object` was deleted. */
+  /** Has the watch show that `object` was deleted. */
   remove(object: KubernetesObject): void {
     this.#tell(object, this.lister.remove(object));
   }

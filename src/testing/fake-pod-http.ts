@@ -13,7 +13,7 @@ export interface FakePodHttpOptions {
   readonly timeout?: Millis;
   /** Value of `X-Cluster`. @default 'test' */
   readonly cluster?: string;
-  /** Told of each call before it reaches its pod, and once the pod has acted on it; it may {@link FakePodHttp.kill}. */
+  /** Called with each call before it reaches its pod, and once the pod has acted on it; it may {@link FakePodHttp.kill}. */
   readonly onCall?: (call: CallOfPod, moment: 'before' | 'after') => void;
 }
 
@@ -54,7 +54,7 @@ export class FakePodHttp implements PodHttp {
     this.#closing.abort();
   }
 
-  /** The process that calls is killed: what it has open ends without an answer, and nothing reaches pods any more. */
+  /** Kills the process that calls: what it has open ends without an answer, and nothing reaches pods any more. */
   kill(): void {
     this.#isDead = true;
     for (const closed of this.#open) closed();

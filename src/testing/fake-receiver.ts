@@ -13,7 +13,7 @@ export interface ReceivedCall extends CallbackCall {
 /** Whom callbacks go to in virtual time: answers 200, or as it is told to. */
 export class FakeReceiver {
   readonly calls: ReceivedCall[] = [];
-  /** Of the next calls, in order; a promise is answered late. */
+  /** The answers of the next calls, in order; a promise is answered late. */
   readonly answers: (CallbackOutcome | Promise<CallbackOutcome>)[] = [];
   /** Asked of each call before it leaves what becomes of it. */
   intercept: () => CallFate = () => undefined;

@@ -20,7 +20,7 @@ const longestBlocks = 13_000;
 /** Slack in virtual time: takes at once what Slack would take, and refuses what it would not, or answers as it is told to. */
 export class FakeSlack implements Pick<SlackClient, 'send' | 'close'> {
   readonly calls: SentCall[] = [];
-  /** Of the next calls, in order; a promise is answered late. */
+  /** The answers of the next calls, in order; a promise is answered late. */
   readonly answers: (SlackResult | Promise<SlackResult>)[] = [];
   /** Asked of each call before it leaves what becomes of it. */
   intercept: () => CallFate = () => undefined;
@@ -65,7 +65,10 @@ export class FakeSlack implements Pick<SlackClient, 'send' | 'close'> {
     return { kind: 'refused', error: 'message_not_found' };
   }
 
-  /** A call a second to a channel, which has one id under all its names here, and so many changes a minute. */
+  /**
+   * Reports whether it is more than a call a second to a channel, which has one id under all its names here, or than so many
+   * changes a minute.
+   */
   #isTooFast({ kind, account }: SlackCall): boolean {
     const now = this.#now();
     const last = this.calls.at(-1);
@@ -81,7 +84,7 @@ export class FakeSlack implements Pick<SlackClient, 'send' | 'close'> {
     return Promise.resolve();
   }
 
-  /** Those that made a new message. */
+  /** Returns those that made a new message. */
   posts(): readonly SentCall[] {
     return this.calls.filter(({ call }) => call.kind === 'post');
   }

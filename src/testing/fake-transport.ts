@@ -25,7 +25,7 @@ export class FakeTransport implements Transport {
     this.#answer = answer;
   }
 
-  /** The last request; throws when there was none. */
+  /** Returns the last request; throws when there was none. */
   get last(): TransportRequest {
     const last = this.requests.at(-1);
     if (last === undefined) throw new Error('nothing was requested');

@@ -18,7 +18,7 @@ export interface GivenPermission {
   readonly commit: Commit;
 }
 
-/** The set of whose slots `podName` could be one, as `view` shows it. */
+/** Returns the set of whose slots `podName` could be one, as `view` shows it. */
 export function setOfPod(
   history: History,
   { namespace, podName }: { readonly namespace: string; readonly podName: string },
@@ -41,8 +41,8 @@ export function permissionOf(
 }
 
 /**
- * Whether there is evidence just before `commit` that `given` has come to its end: another pod was available in its slot at any
- * time since, or the slot is gone. What a ledger says is none.
+ * Reports whether there is evidence just before `commit` that `given` has come to its end: another pod was available in its
+ * slot at any time since, or the slot is gone. What a ledger says is none.
  */
 export function hasEnded(history: History, given: GivenPermission, commit: Commit): boolean {
   const { set, ordinal, uid } = given;
@@ -54,7 +54,7 @@ export function hasEnded(history: History, given: GivenPermission, commit: Commi
   return [...history.availableVersions(current, given.pod, span)].some((pod) => pod.uid !== uid);
 }
 
-/** The pod that was given away, where it still stands just before `commit`, and is not going. */
+/** Returns the pod that was given away, where it still stands just before `commit`, and is not going. */
 function stillStanding(
   history: History,
   { namespace, pod, uid }: Pick<GivenPermission, 'namespace' | 'pod' | 'uid'>,

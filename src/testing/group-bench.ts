@@ -24,7 +24,7 @@ import { RecordingEvents, RecordingLogger } from './recording.ts';
 /** The key of the group that a bench has. */
 export const KEY = 'test/ingester';
 
-/** A group whose sets want `new-hash` while all pods run `last-hash`. */
+/** Returns a group whose sets want `new-hash` while all pods run `last-hash`. */
 export function outdatedGroup(options: GroupOptions = {}): ReturnType<typeof ingesterGroup> {
   return ingesterGroup({ zones: ['a', 'b'], updateRevision: 'new-hash', ...options });
 }
@@ -131,14 +131,14 @@ export class GroupBench {
     this.reconciler = new GroupReconciler(this.ports);
   }
 
-  /** One pass over {@link KEY}, or another key, and all that it began. */
+  /** Runs one pass over {@link KEY}, or another key, and all that it began. */
   async pass(key = KEY): Promise<PassResult> {
     const result = await this.reconciler.reconcile(key, this.stopping.signal);
     await this.reconciler.idle();
     return result;
   }
 
-  /** The same, with all proven a moment ago. */
+  /** Does the same, with all proven a moment ago. */
   async proven(): Promise<this> {
     const { world } = this;
     await world.clock.advance(1);
@@ -148,14 +148,14 @@ export class GroupBench {
     return this;
   }
 
-  /** The reasons of the newest plan's holds. */
+  /** Returns the reasons of the newest plan's holds. */
   holds(): readonly string[] {
     return (this.plan?.decisions ?? [])
       .filter((decision) => decision.kind === 'hold')
       .map(({ because }) => because.reason);
   }
 
-  /** The samples of metrics whose name has `word` in it, without buckets. */
+  /** Returns the samples of metrics whose name has `word` in it, without buckets. */
   async samples(word: string): Promise<readonly string[]> {
     const lines = (await this.registry.expose()).split('\n');
     return lines.filter((line) => !line.startsWith('#') && line.split('{')[0]?.includes(word));

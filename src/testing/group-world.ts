@@ -26,7 +26,7 @@ export interface WorldRequest {
 
 type Event = { readonly type: 'shown' | 'gone'; readonly object: KubernetesObject };
 
-/** An answer of the API server that refuses a request. */
+/** Returns an answer of the API server that refuses a request. */
 export function refusal(status: number, retryAfter?: Millis): ApiError {
   const call: Call = { verb: 'delete', kind: 'Pod', namespace: 'test', name: 'a-pod' };
   const reason = status === 409 ? 'Conflict' : 'Refused';
@@ -96,7 +96,7 @@ export class GroupWorld {
     for (const pod of group.pods) this.put('pods', pod);
   }
 
-  /** The stored object. @throws when there is none */
+  /** Returns the stored object. @throws when there is none */
   object(plural: string, name: string): KubernetesObject {
     const found = this.#objects.get(`${plural} ${name}`);
     if (found === undefined) throw new Error(`Cannot find ${plural} "${name}"`);
@@ -153,7 +153,7 @@ export class GroupWorld {
     }
   }
 
-  /** The requests since the last call of this. */
+  /** Returns the requests since the last call of this. */
   taken(): readonly string[] {
     return this.requests.splice(0);
   }
@@ -223,7 +223,7 @@ export class GroupWorld {
     return { resourceVersion: String(this.#revision), items };
   }
 
-  /** As the API server: without a resourceVersion, whatever is there is overwritten. */
+  /** Replaces it as the API server does: without a resourceVersion, whatever is there is overwritten. */
   #replace(plural: string, name: string, body: JsonObject): KubernetesObject {
     const { metadata } = this.#present(plural, name);
     const sent = isJsonObject(body['metadata']) ? body['metadata'] : {};
@@ -238,7 +238,7 @@ export class GroupWorld {
     return found;
   }
 
-  /** As the API server: a patch that changes nothing moves no revision, another uid is a conflict. */
+  /** Patches it as the API server does: a patch that changes nothing moves no revision, another uid is a conflict. */
   #patch(plural: string, name: string, { body, subresource }: Write<Patch>): KubernetesObject {
     const object = this.#present(plural, name);
     this.patches.push({ name, body, subresource: subresource ?? '' });
@@ -253,7 +253,7 @@ export class GroupWorld {
     return isSame ? object : this.annotate(plural, name, { annotations });
   }
 
-  /** As the API server: an unmet test is 422, and nothing is changed. */
+  /** Scales it as the API server does: an unmet test is 422, and nothing is changed. */
   #scale(plural: string, name: string, operations: readonly JsonObject[]): KubernetesObject {
     const object = this.#present(plural, name);
     const spec = isJsonObject(object['spec']) ? object['spec'] : {};

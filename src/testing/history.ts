@@ -29,13 +29,13 @@ export interface View {
   readonly now: Instant;
 }
 
-/** The view of everything up to `revision`, at `now`. */
+/** Returns the view of everything up to `revision`, at `now`. */
 export function viewAt(revision: number, now: Instant): View {
   const at = (): number => revision;
   return { pods: at, sets: at, now };
 }
 
-/** The view of everything committed so far, at `now`. */
+/** Returns the view of everything committed so far, at `now`. */
 export function latestView(now: Instant): View {
   return viewAt(Number.POSITIVE_INFINITY, now);
 }
@@ -74,43 +74,43 @@ export class History {
     }
   }
 
-  /** Time of the first pod commit after `revision`; undefined while there is none. */
+  /** Returns the time of the first pod commit after `revision`; undefined while there is none. */
   nextPodCommit(revision: number): Instant | undefined {
     return this.#podCommits.timeAfter(revision);
   }
 
-  /** Time of the first StatefulSet commit after `revision`; undefined while there is none. */
+  /** Returns the time of the first StatefulSet commit after `revision`; undefined while there is none. */
   nextSetCommit(revision: number): Instant | undefined {
     return this.#setCommits.timeAfter(revision);
   }
 
-  /** The revision of the last pod or StatefulSet commit up to `at`; 0 when there is none. */
+  /** Returns the revision of the last pod or StatefulSet commit up to `at`; 0 when there is none. */
   revisionAt(at: Instant): number {
     return Math.max(this.#podCommits.revisionAt(at), this.#setCommits.revisionAt(at));
   }
 
-  /** Whether a pod or StatefulSet commit with a revision up to `revision` happened only after `at`. */
+  /** Reports whether a pod or StatefulSet commit with a revision up to `revision` happened only after `at`. */
   isBeyond(revision: number, at: Instant): boolean {
     return this.#podCommits.hasLater(revision, at) || this.#setCommits.hasLater(revision, at);
   }
 
-  /** The pod `namespace/name` at `revision`. */
+  /** Returns the pod `namespace/name` at `revision`. */
   pod(namespace: string, name: string, revision: number): PodFacts | undefined {
     return this.#pods.get(`${namespace}/${name}`)?.at(revision);
   }
 
-  /** Whether the pod or set `namespace/name` was stored at `revision`, not only before it. */
+  /** Reports whether the pod or set `namespace/name` was stored at `revision`, not only before it. */
   wasStoredAt(type: 'pod' | 'set', key: string, revision: number): boolean {
     const track = type === 'pod' ? this.#pods.get(key) : this.#sets.get(key);
     return track?.revisionOf(revision) === revision;
   }
 
-  /** The set `namespace/name` as `view` shows it. */
+  /** Returns the set `namespace/name` as `view` shows it. */
   set(namespace: string, name: string, view: View): SetFacts | undefined {
     return this.#sets.get(`${namespace}/${name}`)?.at(view.sets(name));
   }
 
-  /** The set with `uid` as `view` shows it; undefined when it is not there, or another has its name. */
+  /** Returns the set with `uid` as `view` shows it; undefined when it is not there, or another has its name. */
   setByUid(uid: string, view: View): SetFacts | undefined {
     const key = this.#setKeyByUid.get(uid);
     if (key === undefined) return undefined;
@@ -118,7 +118,7 @@ export class History {
     return found?.uid === uid ? found : undefined;
   }
 
-  /** All sets of a group as `view` shows them, in order of first appearance. */
+  /** Returns all sets of a group as `view` shows them, in order of first appearance. */
   members(domain: Domain, view: View): readonly SetFacts[] {
     const found: SetFacts[] = [];
     for (const [key, track] of this.#sets) {
@@ -128,7 +128,7 @@ export class History {
     return found;
   }
 
-  /** All sets of a namespace as `view` shows them, in order of first appearance. */
+  /** Returns all sets of a namespace as `view` shows them, in order of first appearance. */
   setsIn(namespace: string, view: View): readonly SetFacts[] {
     const found: SetFacts[] = [];
     for (const [key, track] of this.#sets) {
@@ -139,7 +139,7 @@ export class History {
     return found;
   }
 
-  /** All groups that have a set now; sets without a group are left out. */
+  /** Returns all groups that have a set now; sets without a group are left out. */
   groups(): ReadonlySet<Domain> {
     const found = new Set<Domain>();
     for (const track of this.#sets.values()) {
@@ -149,19 +149,19 @@ export class History {
     return found;
   }
 
-  /** The pod that fills, or fails to fill, slot `ordinal` of `set`. */
+  /** Returns the pod that fills, or fails to fill, slot `ordinal` of `set`. */
   slotPod(set: SetFacts, ordinal: number, view: View): PodFacts | undefined {
     const slots = this.#slots.get(`${set.namespace}/${set.name}`);
     return slots?.get(ordinal)?.at(view.pods(set.name, `${set.name}-${ordinal}`));
   }
 
-  /** Whether slot `ordinal` of `set` has an available pod. */
+  /** Reports whether slot `ordinal` of `set` has an available pod. */
   isSlotAvailable(set: SetFacts, ordinal: number, view: View): boolean {
     const pod = this.slotPod(set, ordinal, view);
     return pod !== undefined && isAvailable(pod, set, view.now);
   }
 
-  /** The versions of the pod `namespace/name` up to `revision` that had not ended by `since`, newest first. */
+  /** Returns the versions of the pod `namespace/name` up to `revision` that had not ended by `since`, newest first. */
   podVersions(
     { namespace, name }: { readonly namespace: string; readonly name: string },
     { revision, since }: { readonly revision: number; readonly since: Instant },
@@ -170,7 +170,7 @@ export class History {
   }
 
   /**
-   * Whether slot `ordinal` of `set` had an available pod at any time of the minute before `at` (D-57): a pod that is
+   * Reports whether slot `ordinal` of `set` had an available pod at any time of the minute before `at` (D-57): a pod that is
    * not ready just now is not free to delete. One that is Ready without saying since when counts as available here.
    */
   wasSlotAvailable(set: SetFacts, ordinal: number, at: Instant): boolean {
@@ -184,7 +184,7 @@ export class History {
     return false;
   }
 
-  /** The available versions of the pod `namespace/name` from `since` until just before `end`, newest first. */
+  /** Returns the available versions of the pod `namespace/name` from `since` until just before `end`, newest first. */
   *availableVersions(
     set: SetFacts,
     name: string,
@@ -197,7 +197,7 @@ export class History {
     }
   }
 
-  /** Whether slot `ordinal` of `set` had no available pod at any time from `since` until just before `until`. */
+  /** Reports whether slot `ordinal` of `set` had no available pod at any time from `since` until just before `until`. */
   wasSlotDown(
     set: SetFacts,
     ordinal: number,
@@ -207,7 +207,7 @@ export class History {
     return available === undefined;
   }
 
-  /** Since when `pod`, as it is at `revision`, has been ready without a break; undefined where it is not. */
+  /** Returns since when `pod`, as it is at `revision`, has been ready without a break; undefined where it is not. */
   readySince(pod: PodFacts, revision: number): Instant | undefined {
     let since: Instant | undefined;
     for (const { value, from } of this.podVersions(pod, { revision, since: instant(0) })) {
@@ -217,7 +217,7 @@ export class History {
     return since;
   }
 
-  /** The ordinals of the slots of `set` without an available pod: missing and unknown count. */
+  /** Returns the ordinals of the slots of `set` without an available pod: missing and unknown count. */
   unavailableSlots(set: SetFacts, view: View): readonly number[] {
     const found: number[] = [];
     const slots = this.#slots.get(`${set.namespace}/${set.name}`);
@@ -229,7 +229,7 @@ export class History {
     return found;
   }
 
-  /** Whether slot `ordinal` is gone: its set is deleted or replaced, or has fewer slots. */
+  /** Reports whether slot `ordinal` is gone: its set is deleted or replaced, or has fewer slots. */
   isSlotGone(setUid: string, ordinal: number, view: View): boolean {
     const set = this.setByUid(setUid, view);
     return set === undefined || !hasSlot(set, ordinal);
@@ -249,7 +249,7 @@ export class History {
 /** Names what excludes each other: the zones of one group, or one set that is in no group. */
 export type Domain = string;
 
-/** The domain of `set`. */
+/** Returns the domain of `set`. */
 export function domainOf(set: SetFacts): Domain {
   return set.group === undefined
     ? `set ${set.namespace}/${set.name}`

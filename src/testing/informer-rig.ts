@@ -72,19 +72,19 @@ export class InformerRig {
     await this.ended;
   }
 
-  /** Name, uid and note of all objects, sorted. */
+  /** Returns name, uid and note of all objects, sorted. */
   cached(): readonly string[] {
     return [...this.informer.lister.list()].map((r) => `${r.name} ${r.uid} ${r.note}`).sort();
   }
 
-  /** What the server has, in the same form. */
+  /** Returns what the server has, in the same form. */
   stored(): readonly string[] {
     return [...this.server.objects.values()]
       .map((o) => `${o.metadata.name} ${o.metadata.uid} ${noteOf(o)}`)
       .sort();
   }
 
-  /** The changes since the last call, as `kind name note`. */
+  /** Returns the changes since the last call, as `kind name note`. */
   heard(): readonly string[] {
     return this.changes
       .splice(0)
@@ -110,7 +110,7 @@ export class InformerRig {
   }
 }
 
-/** A rig whose first list has ended, with nothing heard yet. */
+/** Returns a rig whose first list has ended, with nothing heard yet. */
 export async function runningRig(options: RigOptions = {}): Promise<InformerRig> {
   const rig = new InformerRig(options);
   await rig.run();

@@ -19,9 +19,9 @@ export interface RecordedHistory {
 
 /** The verdict on a history. */
 export interface Judgement {
-  /** In order of time. */
+  /** Sorted in order of time. */
   readonly violations: readonly Violation[];
-  /** What was broken, with the commits around each violation; says what was not judged. */
+  /** Returns what was broken, with the commits around each violation; says what was not judged. */
   report(): string;
 }
 
@@ -53,7 +53,7 @@ export class Judge {
     });
   }
 
-  /** All that was broken so far, in order of time. */
+  /** Returns all that was broken so far, in order of time. */
   get violations(): readonly Violation[] {
     return this.#invariants
       .flatMap((each) => each.violations)
@@ -65,7 +65,7 @@ export class Judge {
     this.#statements.add(statement);
   }
 
-  /** Something was delivered to a client. */
+  /** Notes that something was delivered to a client. */
   delivered(delivery: Delivery): void {
     this.#receipts.delivered(delivery);
   }
@@ -78,7 +78,7 @@ export class Judge {
     this.#budgets.called(call);
   }
 
-  /** Something was stored. */
+  /** Notes that something was stored. */
   committed(commit: Commit): void {
     this.#disruptions.before(commit);
     for (const each of this.#invariants) each.onCommit?.(commit);
@@ -87,7 +87,7 @@ export class Judge {
     this.#budgets.apply(commit);
   }
 
-  /** A request was answered. */
+  /** Notes that a request was answered. */
   called(call: Call): void {
     this.announce(call);
     for (const each of this.#invariants) each.onCall?.(call);
@@ -95,7 +95,7 @@ export class Judge {
     this.#waiting.delete(call.callId);
   }
 
-  /** The history is over. */
+  /** Notes that the history is over. */
   ended(at: Instant, revision: number): void {
     for (const each of this.#invariants) each.onEnd?.({ at, revision });
   }

@@ -13,7 +13,7 @@ export interface KeptTracing {
   readonly end: () => Promise<readonly SeenSpan[]>;
 }
 
-/** Traces as `env` has it besides where the spans go. */
+/** Returns traces as `env` has it besides where the spans go. */
 export function keptTracing(env: Environment = {}): KeptTracing {
   const kept: SeenSpan[] = [];
   const choice = readTracing({

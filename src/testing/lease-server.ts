@@ -57,7 +57,7 @@ export class LeaseServer {
     this.#clock = clock;
   }
 
-  /** A Lease as it is stored; undefined where there is none. */
+  /** Returns a Lease as it is stored; undefined where there is none. */
   stored(name = 'rollout-operator'): KubernetesObject | undefined {
     return this.#stored.get(name);
   }
@@ -88,7 +88,7 @@ export class LeaseServer {
     return this.#put({ ...object, metadata } as unknown as KubernetesObject);
   }
 
-  /** What one process of the clock `clock` talks through; `fate` is asked at each request. */
+  /** Returns what one process of the clock `clock` talks through; `fate` is asked at each request. */
   client(by: string, clock: PausableClock, fate: () => RequestFate): Client {
     const asked = (verb: ArrivedRequest['verb'], act: Act): Promise<KubernetesObject> =>
       this.#ask({ by, verb, act, clock, fate: fate() });
@@ -120,7 +120,7 @@ export class LeaseServer {
     };
   }
 
-  /** What the Role says of the verb that a SelfSubjectAccessReview asks about. */
+  /** Returns what the Role says of the verb that a SelfSubjectAccessReview asks about. */
   async #review(body: JsonObject | undefined): Promise<JsonObject> {
     if (this.hasNoReviews) throw failure('create', 500, 'InternalError');
     const { spec } = body as { readonly spec?: AskedAccess };
@@ -139,7 +139,7 @@ export class LeaseServer {
     this.requests.push({ by, verb, sentAt });
     if (fate.pauseAfter !== undefined) clock.pause(millis(fate.pauseAfter));
     const answer = this.#answer(asked);
-    // Whoever gives up hears so; the request goes its way.
+    // The client that gives up hears so; the request goes its way.
     answer.catch(() => undefined);
     return unlessAborted(answer, options.signal);
   }

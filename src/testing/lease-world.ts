@@ -39,7 +39,7 @@ export class LeaseWorld {
   readonly candidates: Candidate[] = [];
   readonly #start = 1_767_225_600_000;
 
-  /** Milliseconds since the world began. */
+  /** Returns the milliseconds since the world began. */
   get elapsed(): number {
     return this.clock.monotonic() - this.#start;
   }
@@ -87,13 +87,13 @@ export class LeaseWorld {
     }
   }
 
-  /** Who holds the Lease now by its own account, paused or not. */
+  /** Returns who holds the Lease now by its own account, paused or not. */
   holders(): readonly string[] {
     const now = this.clock.monotonic();
     return this.candidates.filter(({ election }) => election.isHeld(now)).map(({ id }) => id);
   }
 
-  /** @throws when two hold the Lease at once */
+  /** Throws when two hold the Lease at once. hold the Lease at once */
   checkOneHolder(): void {
     const holders = this.holders();
     if (holders.length > 1) {
@@ -103,7 +103,7 @@ export class LeaseWorld {
     }
   }
 
-  /** `verb at` of each request of `id`, in milliseconds since the world began. */
+  /** Returns `verb at` of each request of `id`, in milliseconds since the world began. */
   requestsOf(id: string): readonly string[] {
     return this.server.requests
       .filter(({ by }) => by === id)

@@ -23,7 +23,7 @@ export interface LeaseOverrides {
   readonly resourceVersion?: string;
 }
 
-/** A Lease that `other` holds in term 7. */
+/** Returns a Lease that `other` holds in term 7. */
 export function leaseOf(overrides: LeaseOverrides = {}): LeaseRecord {
   const { spec = {}, annotations = {}, uid = 'u', resourceVersion = '5' } = overrides;
   return parseLease({
@@ -41,7 +41,7 @@ export function leaseOf(overrides: LeaseOverrides = {}): LeaseRecord {
   });
 }
 
-/** The Lease of term 7 that `other` gave up in good order. */
+/** Returns the Lease of term 7 that `other` gave up in good order. */
 export function endedLeaseOf(ended = 'u/7/other'): LeaseRecord {
   return leaseOf({
     spec: { holderIdentity: '' },
@@ -49,7 +49,7 @@ export function endedLeaseOf(ended = 'u/7/other'): LeaseRecord {
   });
 }
 
-/** A process that started at 0 and has read `record` at `since`, in milliseconds. */
+/** Returns a process that started at 0 and has read `record` at `since`, in milliseconds. */
 export function having(record: LeaseRecord, since: number): ElectionMemory {
   const memory = newMemory(monotonic(0));
   const sighting = {

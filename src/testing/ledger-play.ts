@@ -37,7 +37,7 @@ export class Play {
     return step.do === 'ask' ? step.round.map((asked) => this.changing.request(asked)) : [];
   }
 
-  /** What a round would come to, without storing it. */
+  /** Returns what a round would come to, without storing it. */
   try(requests: readonly DisruptionRequest[], rest: Partial<Round> = {}): Decided {
     const now = instant(this.world.now);
     const standing = standingOf(this.budget, snapshotOf(this.world), now);
@@ -51,7 +51,7 @@ export class Play {
     return decided;
   }
 
-  /** Does what the step says; whoever asks on behalf of the leader wants the pod away from then on. */
+  /** Does what the step says; an asker on behalf of the leader wants the pod away from then on. */
   take(step: Step): void {
     this.changing.take(step);
     if (step.do === 'take-back') {
@@ -67,7 +67,7 @@ export class Play {
   }
 }
 
-/** The ledger as the next process reads it. */
+/** Returns the ledger as the next process reads it. */
 function restarted(ledger: Ledger): Ledger {
   const read = parseLedger({ ...formatLedger(ledger) }, ledger.budget, 'ConfigMap ops/ledger');
   assert.ok(read.kind === 'ledger');

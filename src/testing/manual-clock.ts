@@ -16,7 +16,7 @@ export class ManualClock implements Clock {
     this.#start = start;
   }
 
-  /** How many timers have neither fired nor been cancelled. */
+  /** Returns how many timers have neither fired nor been cancelled. */
   get pendingTimers(): number {
     return this.#pending.length;
   }

@@ -1,6 +1,6 @@
 /**
- * How many pods of a set with `replicas` may be unavailable, from its `rollout-max-unavailable` annotation
- * (IN-12, IN-25): an integer >= 1, or 1…100 per cent rounded down; at least 1; anything else counts as 1.
+ * Returns how many pods of a set with `replicas` may be unavailable, from its `rollout-max-unavailable` annotation (IN-12,
+ * IN-25): an integer >= 1, or 1…100 per cent rounded down; at least 1; anything else counts as 1.
  *
  * Written apart from the operator's own rounding, which it checks.
  */

@@ -7,7 +7,7 @@ import { NAMESPACE } from './world-group.ts';
 /** Where the template is. */
 export const mirroredTemplate = { namespace: NAMESPACE, name: 'ingester' };
 
-/** One set of three pods that mirrors {@link mirroredTemplate}, and an operator that acts on changes alone. */
+/** Returns one set of three pods that mirrors {@link mirroredTemplate}, and an operator that acts on changes alone. */
 export async function mirroredZone(): Promise<World> {
   const world = await World.create({ zones: ['a'], flags: ['-reconcile.interval=0'] });
   await world.run(installReplicaTemplates(world.admin));

@@ -47,7 +47,7 @@ export class MortalClock implements Clock {
     await this.#inner.yield();
   }
 
-  /** No timer fires any more, and none can be set. */
+  /** Kills it: no timer fires any more, and none can be set. */
   kill(): void {
     this.#isDead = true;
     for (const timer of this.#timers) timer.cancel();

@@ -33,7 +33,7 @@ export interface RawStatefulSetOptions {
   readonly resourceVersion?: string;
 }
 
-/** A StatefulSet as the API server shows it, all replicas ready. */
+/** Returns a StatefulSet as the API server shows it, all replicas ready. */
 export function rawStatefulSet(options: RawStatefulSetOptions = {}): JsonObject {
   const { name = 'ingester-zone-a', replicas = 3, updateStrategy = 'OnDelete' } = options;
   const { minReadySeconds = 0 } = options;
@@ -123,7 +123,7 @@ export interface RawPodOptions {
   readonly status?: JsonObject;
 }
 
-/** A Pod of a StatefulSet as the API server shows it, running and ready. */
+/** Returns a Pod of a StatefulSet as the API server shows it, running and ready. */
 export function rawPod(options: RawPodOptions = {}): JsonObject {
   return Object.freeze({
     apiVersion: 'v1',
@@ -239,7 +239,7 @@ export interface Group {
   readonly pods: readonly JsonObject[];
 }
 
-/** A group that is wholly available, as the scenarios of rollout groups have it unless overridden. */
+/** Returns a group that is wholly available, as the scenarios of rollout groups have it unless overridden. */
 export function ingesterGroup(options: GroupOptions = {}): Group {
   const { zones = ['a', 'b', 'c'], replicas = 3, podRevision, ...set } = options;
   const { group = 'ingester', namespace = 'test', currentRevision = 'last-hash' } = options;

@@ -25,7 +25,7 @@ const kinds: Readonly<Record<number, SeenSpan['kind']>> = {
   3: 'client',
 };
 
-/** The spans of one request to a collector, its body in JSON. */
+/** Returns the spans of one request to a collector, its body in JSON. */
 export function spansIn(body: string): readonly SeenSpan[] {
   const request = JSON.parse(body) as JsonObject;
   return list(request['resourceSpans']).flatMap((ofResource) => {

@@ -47,17 +47,17 @@ export class OutboxPlay {
   readonly messages = new Map<string, string>();
   answer: PlayedSlack = () => undefined;
 
-  /** Something is wanted now. */
+  /** Has something wanted now. */
   want(about: Partial<WantedThread> = {}): void {
     this.outbox = want(this.outbox, wantedThread(about), monotonic(this.now));
   }
 
-  /** The resource is deleted now. */
+  /** Deletes the resource now. */
   drop(uid = 'uid-1'): void {
     this.outbox = dropDeleted(this.outbox, uid, monotonic(this.now));
   }
 
-  /** Time goes on to `at`; all calls are made that can be. */
+  /** Lets time go on to `at`; all calls are made that can be. */
   runTo(at: number): void {
     for (let steps = 0; steps < 100_000; steps += 1) {
       const step = planSending(this.outbox, monotonic(this.now));
@@ -73,7 +73,7 @@ export class OutboxPlay {
     this.now = at;
   }
 
-  /** What was called, in one line each: time in seconds, method, page and text. */
+  /** Returns what was called, in one line each: time in seconds, method, page and text. */
   get log(): readonly string[] {
     return this.calls.map(
       ({ at, call }) => `${at / 1_000} ${call.kind} ${call.page} ${call.message.text}`,

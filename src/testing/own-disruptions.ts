@@ -22,7 +22,7 @@ export interface OwnDisruption {
   readonly podUid: string;
   readonly at: Instant;
   readonly revision: number;
-  /** Of a removal or replacement, where the operator said what it rests on. */
+  /** The statement of a removal or replacement, where the operator said what it rests on. */
   readonly statement: DisruptionStatement | undefined;
 }
 
@@ -61,7 +61,7 @@ export class OwnDisruptions {
     }
   }
 
-  /** To be called with each commit while the history still ends before it. */
+  /** Takes each commit while the history still ends before it. */
   before(commit: Commit): void {
     this.#revision = commit.revision;
     if (this.#openCount === 0) return;
@@ -69,7 +69,7 @@ export class OwnDisruptions {
     else if (commit.resource === 'statefulsets.apps') this.#sweepAll(commit.at);
   }
 
-  /** The disruptions in `domain` that are open at `now`, oldest first. */
+  /** Returns the disruptions in `domain` that are open at `now`, oldest first. */
   openIn(domain: Domain, now: Instant): readonly OwnDisruption[] {
     const open = this.#open.get(domain);
     if (open === undefined || open.length === 0) return [];
@@ -77,12 +77,12 @@ export class OwnDisruptions {
     return this.#keep(domain, open, (each) => !this.#isOver(each, view));
   }
 
-  /** All disruptions in `domain`, open or not, oldest first. */
+  /** Returns all disruptions in `domain`, open or not, oldest first. */
   in(domain: Domain): readonly OwnDisruption[] {
     return this.#all.get(domain) ?? [];
   }
 
-  /** Whether `disruption` was open as `view` shows it: it had not ended before, and its slot is not whole there. */
+  /** Reports whether `disruption` was open as `view` shows it: it had not ended before, and its slot is not whole there. */
   wasOpenAt(disruption: OwnDisruption, view: View): boolean {
     const { revision } = disruption;
     const shown = shownAt(disruption, view);
@@ -168,7 +168,7 @@ export class OwnDisruptions {
   }
 }
 
-/** The revision up to which `view` shows what `disruption` is of: the set whose replicas were lowered, or the pod. */
+/** Returns the revision up to which `view` shows what `disruption` is of: the set whose replicas were lowered, or the pod. */
 export function shownAt({ kind, setName, ordinal }: OwnDisruption, view: View): number {
   return kind === 'scale-down' ? view.sets(setName) : view.pods(setName, `${setName}-${ordinal}`);
 }

@@ -46,7 +46,7 @@ export class PhasedPlay {
   holds: readonly DisruptionHold[] = [];
   isGoverned = false;
   problem: GateSight['problem'];
-  /** What was told, newest last. */
+  /** What was reported, newest last. */
   readonly events: string[] = [];
   /** All values that the partition had, newest last. */
   readonly partitions: number[] = [];
@@ -70,7 +70,7 @@ export class PhasedPlay {
     return this.#asked !== undefined;
   }
 
-  /** Steady at its blocked state. */
+  /** Returns a play that is steady at its blocked state. */
   static steady(replicas = 3): PhasedPlay {
     const play = new PhasedPlay(replicas);
     play.settle();
@@ -79,7 +79,7 @@ export class PhasedPlay {
     return play;
   }
 
-  /** A rollout to B that waits at partition 3, its analysis begun. */
+  /** Returns a rollout to B that waits at partition 3, its analysis begun. */
   static rolling(replicas = 3): PhasedPlay {
     const play = PhasedPlay.steady(replicas);
     play.change('B').settle();
@@ -91,7 +91,7 @@ export class PhasedPlay {
     return this;
   }
 
-  /** The template changes. */
+  /** Changes the template. */
   change(update: string): this {
     if (this.set !== undefined) this.set.update = update;
     return this;
@@ -163,7 +163,7 @@ export class PhasedPlay {
     return planPhasedRollout(this.snapshot(), this.now);
   }
 
-  /** One look, carried out and stored. @returns what was decided, in words */
+  /** Takes one look, carried out and stored. @returns what was decided, in words */
   look(): readonly string[] {
     const plan = this.plan();
     for (const decision of plan.decisions) this.#carryOut(decision);
@@ -220,7 +220,7 @@ export class PhasedPlay {
     return this.answer(verdict).settle();
   }
 
-  /** What the controller of the set does in the end: pods from the partition on are updated, and a whole set is promoted. */
+  /** Does what the controller of the set does in the end: updates pods from the partition on, and promotes a whole set. */
   controller(): this {
     const { set } = this;
     if (set === undefined) return this;

@@ -40,7 +40,7 @@ interface SetFacts {
   readonly pods: ReadonlyMap<number, PlayedPod>;
 }
 
-/** The set of a play as the planner sees it. */
+/** Returns the set of a play as the planner sees it. */
 export function targetOf(facts: SetFacts, stored: PlayedSet): TargetSet {
   const { replicas, partition, current, update } = stored;
   const { ordinalsStart, owner, hasMaxUnavailable, strategy: updateStrategy } = facts;
@@ -67,7 +67,7 @@ export function targetOf(facts: SetFacts, stored: PlayedSet): TargetSet {
   return { set, pods, owner };
 }
 
-/** `decision` in words. */
+/** Returns `decision` in words. */
 export function said(decision: PhasedDecision): string {
   switch (decision.kind) {
     case 'set-partition':

@@ -9,7 +9,7 @@ export function assertPlain(value: unknown, path = 'value'): void {
   for (const [at, part] of partsOf(value, path)) assertPlain(part, at);
 }
 
-/** Freezes `value` and all that can be reached from it; a Map or Set throws at whoever would change it. */
+/** Freezes `value` and all that can be reached from it; a Map or Set throws at a caller that would change it. */
 export function deepFreeze<T>(value: T): T {
   for (const [, part] of partsOf(value, 'value')) deepFreeze(part);
   if (value instanceof Map || value instanceof Set) {

@@ -7,7 +7,7 @@ export class PodCommits {
   readonly #see: (commit: Commit) => void;
   readonly #pods = new Map<string, JsonObject>();
 
-  /** @param see is told of each change */
+  /** @param see is called with each change */
   constructor(see: (commit: Commit) => void) {
     this.#see = see;
   }

@@ -33,12 +33,12 @@ export class PodFleetServer {
     return new URL(`http://127.0.0.1:${address.port}`);
   }
 
-  /** Connections that are open. */
+  /** Returns how many connections are open. */
   get connections(): number {
     return this.#sockets.size;
   }
 
-  /** The most connections that were open at once. */
+  /** Returns the most connections that were open at once. */
   get mostConnections(): number {
     return this.#mostConnections;
   }

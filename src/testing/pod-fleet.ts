@@ -50,7 +50,7 @@ export type FleetReply =
   | { readonly kind: 'never' }
   | { readonly kind: 'reset'; readonly after: Millis };
 
-/** The pod, and its set as `namespace/name`, that a host such as `x-0.service.ns.svc.cluster.local.:8080` names. */
+/** Returns the pod, and its set as `namespace/name`, that a host such as `x-0.service.ns.svc.cluster.local.:8080` names. */
 export function podOf(host: string): {
   readonly pod: string;
   readonly namespace: string;
@@ -81,13 +81,13 @@ export class PodFleet {
     this.#clock = clock;
   }
 
-  /** From now on `pod` behaves so; without a pod, all that were not told otherwise. */
+  /** Has `pod` behave so from now on; without a pod, all that behave by default. */
   behave(behaviour: PodBehaviour, pod?: string): void {
     if (pod === undefined) this.#rest = behaviour;
     else this.#behaviours.set(pod, behaviour);
   }
 
-  /** Since when `pod` is prepared, in Unix seconds; undefined while it is not. */
+  /** Returns since when `pod` is prepared, in Unix seconds; undefined while it is not. */
   preparedSince(pod: string): number | undefined {
     return this.#prepared.get(pod);
   }
@@ -106,7 +106,7 @@ export class PodFleet {
     await promise;
   }
 
-  /** The calls so far as `METHOD pod`, in order of arrival. */
+  /** Returns the calls so far as `METHOD pod`, in order of arrival. */
   story(): readonly string[] {
     return this.calls.map(({ method, pod }) => `${method} ${pod}`);
   }
@@ -121,7 +121,7 @@ export class PodFleet {
     return this.#openInAll;
   }
 
-  /** A call arrived; `closed` is to be called once it is over, in whatever way. */
+  /** Receives a call; `closed` is to be called once it is over, in whatever way. */
   receive(call: Omit<FleetCall, 'at' | 'pod' | 'namespace' | 'reply'>): {
     readonly reply: FleetReply;
     readonly closed: () => void;

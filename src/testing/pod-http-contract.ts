@@ -20,7 +20,7 @@ interface Bed extends PodHttpUnderTest {
   readonly clock: ManualClock;
 }
 
-/** A call of pod `ordinal` of `test/<set>`. */
+/** Returns a call of pod `ordinal` of `test/<set>`. */
 export function podCall(set: string, ordinal: number, rest: Partial<PodCall> = {}): PodCall {
   const url = `http://${set}-${ordinal}.${set}.test.svc.cluster.local.:8080/prepare?x=1`;
   return { set: `test/${set}`, method: 'POST', url, ...rest };
@@ -32,7 +32,7 @@ function kinds(answers: readonly PodAnswer[]): readonly string[] {
 
 const ordinals = (count: number): readonly number[] => [...Array(count).keys()];
 
-/** What every {@link PodHttp} does (D-43). */
+/** Asserts what every {@link PodHttp} does (D-43). */
 export function podHttpContract(name: string, create: Create): void {
   const facts: Record<string, (bed: Bed) => Promise<void>> = {
     'returns status and body, whatever the status': async ({ podHttp, fleet }) => {

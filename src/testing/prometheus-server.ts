@@ -57,7 +57,7 @@ export class PrometheusServer {
     return port;
   }
 
-  /** Connections that are open. */
+  /** Returns how many connections are open. */
   get connections(): number {
     return this.#sockets.size;
   }

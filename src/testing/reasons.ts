@@ -28,7 +28,7 @@ export interface ZoneTruth {
 /** Whether a reason is true of a group; `zones` are all of it, paused ones too. */
 export type ReasonPredicate = (zones: readonly ZoneTruth[], said: StallStatement) => boolean;
 
-/** What is true of `set` in `view`. */
+/** Returns what is true of `set` in `view`. */
 export function zoneTruth(set: SetFacts, history: History, view: View): ZoneTruth {
   const unavailable = history.unavailableSlots(set, view);
   const ripening = unavailable.filter((ordinal) => {
@@ -38,7 +38,7 @@ export function zoneTruth(set: SetFacts, history: History, view: View): ZoneTrut
   return { set, unavailable, ripening, outdated: outdatedSlots(set, history, view) };
 }
 
-/** Some zone that the statement may be about (all, unless it names one) fulfils `claim`. */
+/** Returns whether some zone that the statement may be about (all, unless it names one) fulfils `claim`. */
 function some(claim: (zone: ZoneTruth) => boolean): ReasonPredicate {
   return (zones, said) =>
     zones.some((zone) => (said.set === undefined || said.set === zone.set.name) && claim(zone));

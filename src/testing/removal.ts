@@ -53,7 +53,7 @@ export interface Evidence {
   readonly stuckAfter?: Millis;
 }
 
-/** The removal of a pod that `commit` stores; undefined when it removes none. */
+/** Returns the removal of a pod that `commit` stores; undefined when it removes none. */
 export function removalOf(commit: Commit, evidence: Evidence): Removal | undefined {
   if (commit.resource !== 'pods' || commit.before === undefined || !isRemoving(commit)) {
     return undefined;
@@ -70,7 +70,7 @@ export function removalOf(commit: Commit, evidence: Evidence): Removal | undefin
   return { commit, pod, set, ordinal, view, statement, statementLateBy, ...price };
 }
 
-/** What the removal takes away. */
+/** Returns what the removal takes away. */
 function priceOf(
   removed: Pick<Removal, 'pod' | 'set' | 'ordinal' | 'commit' | 'view'>,
   evidence: Evidence,
@@ -100,7 +100,10 @@ function seenStuck(pod: PodFacts, set: SetFacts, seen: Seen): Stuck | undefined 
   return stuckness(found, seen);
 }
 
-/** A deletion at once is two commits: the pod is shown without grace, and that is the removal; then it goes. */
+/**
+ * Reports whether a commit begins a removal. A deletion at once is two commits: the pod is shown without grace, and that is
+ * the removal; then it goes.
+ */
 function isRemoving({ verb, before, after }: Commit): boolean {
   if (verb === 'delete') return !hasNoGrace(before);
   if (verb !== 'update' || after === undefined || !podFacts(after).isTerminating) return false;
@@ -113,7 +116,7 @@ function hasNoGrace(pod: Commit['before']): boolean {
   return valueAt(pod, 'metadata', 'deletionGracePeriodSeconds') === 0;
 }
 
-/** The lowering of replicas that `commit` stores; undefined when it lowers none. */
+/** Returns the lowering of replicas that `commit` stores; undefined when it lowers none. */
 export function scaleDownOf(commit: Commit, evidence: Evidence): ScaleDown | undefined {
   if (commit.resource !== 'statefulsets.apps' || commit.verb !== 'update') return undefined;
   if (commit.before === undefined || commit.after === undefined) return undefined;

@@ -7,7 +7,7 @@ import type { RecordedHistory } from './judge.ts';
 const linesBefore = 12;
 const linesAfter = 3;
 
-/** A text for humans: each violation with the commits around it, and which invariants were not judged. */
+/** Returns a text for humans: each violation with the commits around it, and which invariants were not judged. */
 export function reportText(
   recorded: RecordedHistory,
   options: JudgeOptions,

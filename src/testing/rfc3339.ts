@@ -4,7 +4,7 @@ const pattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?Z$/;
 const dayMillis = 86_400_000;
 
 /**
- * The instant that an RFC 3339 text in UTC names, in milliseconds; undefined for anything else.
+ * Returns the instant that an RFC 3339 text in UTC names, in milliseconds; undefined for anything else.
  *
  * Written apart from the operator's own parser: a checker that shares code shares its mistakes.
  */
@@ -19,7 +19,7 @@ export function parseRfc3339(text: string): Instant | undefined {
   return instant(daysSinceEpoch(year, month, day) * dayMillis + timeOfDay);
 }
 
-/** `at` as RFC 3339 in UTC, cut to whole seconds as Kubernetes' `Time` is. */
+/** Returns `at` as RFC 3339 in UTC, cut to whole seconds as Kubernetes' `Time` is. */
 export function formatRfc3339(at: Instant): string {
   const days = Math.floor(at / dayMillis);
   const secondOfDay = Math.floor((at - days * dayMillis) / 1_000);

@@ -4,7 +4,7 @@ import { unusedGrants } from './role-usage.ts';
 
 const call = { verb: 'get', resource: 'pods', subresource: '', name: 'a', outcome: 200 } as const;
 
-test('unusedGrants() names a verb more than is used (#14)', () => {
+test('unusedGrants() names a verb more than is used', () => {
   const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'delete'] }];
   assert.deepEqual(unusedGrants(rules, [call]), ['delete pods']);
 });

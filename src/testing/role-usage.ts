@@ -12,8 +12,8 @@ interface Grant {
 }
 
 /**
- * What `rules` grant and none of `calls` used, such as `patch statefulsets.apps` or `get configmaps/one-name`; each name
- * of a rule has to be used by itself.
+ * Returns what `rules` grant and none of `calls` used, such as `patch statefulsets.apps` or `get configmaps/one-name`; each
+ * name of a rule has to be used by itself.
  */
 export function unusedGrants(
   rules: readonly PolicyRule[],

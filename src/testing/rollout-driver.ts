@@ -58,7 +58,7 @@ export class RolloutDriver {
     else this.#environment(broken[choice % Math.max(1, broken.length)]);
   }
 
-  /** Whether all pods are up to date and available. */
+  /** Reports whether all pods are up to date and available. */
   get isComplete(): boolean {
     return this.#slots().every((slot) => slot.state === 'available' && !slot.isOutdated);
   }
@@ -139,7 +139,7 @@ export class RolloutDriver {
   }
 }
 
-/** What may go, unready pods first: they are among the unavailable ones already. */
+/** Returns what may go, unready pods first: they are among the unavailable ones already. */
 function candidates(slots: readonly Slot[]): readonly Slot[] {
   const unready = slots.filter((slot) => slot.isOutdated && isReplaceable(slots, slot));
   return [...unready, ...slots.filter((slot) => slot.isOutdated && isAllowed(slots, slot))];

@@ -4,7 +4,7 @@ import type { PodNews, RolloutNews } from '#notification/rollout-news.ts';
 /** 2026-11-25 12:00:00 UTC. */
 const noon = Date.UTC(2026, 10, 25, 12);
 
-/** Returns what is told of a rollout of 1,000 pods to a half of them, with what a test is about. */
+/** Returns what is said of a rollout of 1,000 pods to a half of them, with what a test is about. */
 export function rolloutNews(about: Partial<RolloutNews> = {}): RolloutNews {
   return {
     cluster: 'prod-eu-1',
@@ -32,7 +32,7 @@ export function rolloutNews(about: Partial<RolloutNews> = {}): RolloutNews {
   };
 }
 
-/** Returns what is told of the pod `web-<ordinal>`, an old one that is ready, with what a test is about. */
+/** Returns what is said of the pod `web-<ordinal>`, an old one that is ready, with what a test is about. */
 export function podNews(ordinal: number, about: Partial<PodNews> = {}): PodNews {
   return {
     name: `web-${ordinal}`,
@@ -48,7 +48,7 @@ export function podNews(ordinal: number, about: Partial<PodNews> = {}): PodNews 
   };
 }
 
-/** Returns what is told of a pod that the rollout has reached, and that is well. */
+/** Returns what is said of a pod that the rollout has reached, and that is well. */
 export function donePod(ordinal: number, about: Partial<PodNews> = {}): PodNews {
   const version = 'v1.custom-1700000000';
   return podNews(ordinal, { version, isUpdated: true, isRotated: true, ...about });

@@ -101,7 +101,7 @@ export class RolloutPlay {
     return instant(T0 + 7_200_000 + this.time);
   }
 
-  /** A set of ten ready pods on `template`, rolled out before by this resource, which has ended. */
+  /** Returns a set of ten ready pods on `template`, rolled out before by this resource, which has ended. */
   static settled(template = 'v1'): RolloutPlay {
     const play = new RolloutPlay();
     play.wanted = template;
@@ -118,7 +118,7 @@ export class RolloutPlay {
     return this;
   }
 
-  /** Another version is wanted. */
+  /** Has another version wanted. */
   want(template: string): this {
     this.wanted = template;
     this.generation += 1;
@@ -184,7 +184,7 @@ export class RolloutPlay {
     return planStatefulsetRollout(snapshot, this.now);
   }
 
-  /** One look, carried out and stored. @returns what it does or waits for, as in `RollingOut PodsEvicted` */
+  /** Takes one look, carried out and stored. @returns what it does or waits for, as in `RollingOut PodsEvicted` */
   look(): string {
     const plan = this.plan();
     if (plan.action !== undefined) this.#carryOut(plan.action, plan);
@@ -207,7 +207,7 @@ export class RolloutPlay {
     throw new Error(`It never rests: ${this.done.slice(-5).join('; ')}`);
   }
 
-  /** The controllers have made anew what went, and it is ready. */
+  /** Has the controllers make anew what went, all of it ready. */
   settle(state: RolledPod['state'] = 'ready'): this {
     for (const [ordinal, pod] of this.pods) {
       if (pod.state === 'terminating') this.#make(ordinal, state);
@@ -236,7 +236,7 @@ export class RolloutPlay {
       .toSorted((one, other) => other - one);
   }
 
-  /** As the controller does under RollingUpdate once all pods are new and ready. */
+  /** Promotes as the controller does under RollingUpdate once all pods are new and ready. */
   #promote(): void {
     const { set } = this;
     if (set?.partition === undefined) return;
@@ -386,7 +386,7 @@ export class RolloutPlay {
   }
 }
 
-/** A native budget by which so many pods may be away. */
+/** Returns a native budget by which so many pods may be away. */
 export function budgetOf(maxUnavailable: number, name = 'web'): SelectingBudget {
   return { name, maxUnavailable, minAvailable: undefined, disruptionsAllowed: undefined };
 }

@@ -66,7 +66,7 @@ export interface ZoneSpec extends StatefulSetOverrides {
   readonly extra?: readonly PodView[];
 }
 
-/** The set `ingester-zone-<letter>` with its pods. */
+/** Returns the set `ingester-zone-<letter>` with its pods. */
 export function zone(letter: string, spec: ZoneSpec = {}): SetSnapshot {
   const name = spec.name ?? `ingester-zone-${letter}`;
   const states = spec.pods ?? ['current', 'current', 'current'];
@@ -84,7 +84,7 @@ export function zone(letter: string, spec: ZoneSpec = {}): SetSnapshot {
   return { set, pods: [...pods, ...(spec.extra ?? [])], orphans: [] };
 }
 
-/** A snapshot of `sets` at T0; this process has seen their pods that are not ready for two hours. */
+/** Returns a snapshot of `sets` at T0; this process has seen their pods that are not ready for two hours. */
 export function group(
   sets: readonly SetSnapshot[],
   rest: Partial<GroupSnapshot> = {},
@@ -111,7 +111,7 @@ export function group(
   };
 }
 
-/** A decision in one line: what, to whom, why; settings of no interest left out. */
+/** Returns a decision in one line: what, to whom, why; settings of no interest left out. */
 export function line(decision: Decision): string {
   const { reason } = decision.because;
   switch (decision.kind) {

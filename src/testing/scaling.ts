@@ -8,12 +8,12 @@ import { numberAt } from './json-path.ts';
 
 const PREFIX = 'grafana.com/';
 
-/** Annotations that make a set follow the set `leader` of its group. */
+/** Returns the annotations that make a set follow the set `leader` of its group. */
 export function followAnnotations(leader: string): Readonly<Record<string, string>> {
   return { [`${PREFIX}rollout-downscale-leader`]: leader };
 }
 
-/** Annotations that make a set mirror the ReplicaTemplate `name`. */
+/** Returns the annotations that make a set mirror the ReplicaTemplate `name`. */
 export function mirrorAnnotations(name: string): Readonly<Record<string, string>> {
   const key = `${PREFIX}rollout-mirror-replicas-from-resource`;
   const { group, version, kind } = resourceTypes.replicaTemplates;
@@ -24,7 +24,7 @@ export function mirrorAnnotations(name: string): Readonly<Record<string, string>
   };
 }
 
-/** Annotations that have pods asked `delay` before they go, a Prometheus duration. */
+/** Returns the annotations that have pods asked `delay` before they go, a Prometheus duration. */
 export function delayAnnotations(delay: string): Readonly<Record<string, string>> {
   return {
     [`${PREFIX}rollout-delayed-downscale`]: delay,
@@ -32,7 +32,7 @@ export function delayAnnotations(delay: string): Readonly<Record<string, string>
   };
 }
 
-/** The annotation that forces `replicas` upon a set; `undefined` removes it. */
+/** Returns the annotation that forces `replicas` upon a set; `undefined` removes it. */
 export function forceAnnotation(replicas: number | undefined): JsonObject {
   const value = replicas === undefined ? null : String(replicas);
   return { [`${PREFIX}rollout-force-replicas`]: value };
@@ -73,7 +73,7 @@ export interface Scalable {
 }
 
 /**
- * What an autoscaler does: reads the scale of `target`, and puts it back with the count that `next` makes of the
+ * Does what an autoscaler does: reads the scale of `target`, and puts it back with the count that `next` makes of the
  * present one; anew where the object was changed meanwhile.
  */
 export async function autoscale(

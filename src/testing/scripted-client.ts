@@ -34,7 +34,7 @@ export class ScriptedWatch implements TransportStream {
     });
   }
 
-  /** Whether the reader has left, or the answer has ended. */
+  /** Reports whether the reader has left, or the answer has ended. */
   get isOver(): boolean {
     return this.#isLeft || this.#end !== undefined;
   }
@@ -94,7 +94,7 @@ export class ScriptedWatch implements TransportStream {
   }
 }
 
-/** One watch event as it stands on the wire. */
+/** Returns one watch event as it stands on the wire. */
 export function lineOf(type: string, object: unknown): string {
   return `${JSON.stringify({ type, object })}\n`;
 }
@@ -102,7 +102,7 @@ export function lineOf(type: string, object: unknown): string {
 /** What a {@link ScriptedClient} does when it is asked; a test may replace either at any time. */
 export interface ListWatchScript {
   list(query: ListQuery): ListResult | Promise<ListResult>;
-  /** Called before the stream is returned; throws to refuse. */
+  /** Takes the request before the stream is returned; throws to refuse. */
   watch(query: WatchQuery, stream: ScriptedWatch): void;
 }
 
@@ -120,7 +120,7 @@ export class ScriptedClient implements Client {
     this.script = script;
   }
 
-  /** The newest watch. @throws when there was none */
+  /** Returns the newest watch. @throws when there was none */
   get watching(): ScriptedWatch {
     const last = this.watches.at(-1);
     if (last === undefined) throw new Error('Cannot find a watch as none was opened');

@@ -1,4 +1,4 @@
-/** A block as it came, whoever made it. */
+/** A block as it came, no matter who made it. */
 type Sent = Readonly<Record<string, unknown>>;
 
 const blockTypes: Readonly<Record<string, (block: Sent) => readonly string[]>> = {

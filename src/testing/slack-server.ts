@@ -67,7 +67,7 @@ export class SlackServer {
   readonly received: ReceivedCall[] = [];
   readonly channels: StoredChannel[] = [{ id: 'C0000001', name: 'deploys' }];
   readonly tokens = new Map<string, StoredToken>();
-  /** In the order in which they were posted. */
+  /** Kept in the order in which they were posted. */
   readonly messages: StoredMessage[] = [];
   /** Answer the next calls, one each. */
   readonly obstacles: SlackObstacle[] = [];
@@ -142,7 +142,7 @@ export class SlackServer {
     return stored;
   }
 
-  /** In seconds, where the call is one too many. */
+  /** Returns how long to wait in seconds, where the call is one too many. */
   #retryAfter({ method, args }: ReceivedCall): number | undefined {
     if (this.now === undefined) return undefined;
     const at = this.now();
@@ -200,7 +200,7 @@ function stringOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** @param longest units of the text @throws {Refusal} as Slack does */
+/** Reads what is posted. @param longest units of the text @throws {Refusal} as Slack does */
 function contentIn(
   args: Readonly<Record<string, unknown>>,
   longest: number,
@@ -216,7 +216,7 @@ function contentIn(
   return { text, blocks, metadata };
 }
 
-/** Forms have objects as texts of JSON. */
+/** Returns an object, which forms have as a text of JSON. */
 function jsonOf(value: unknown, error: string): unknown {
   if (typeof value !== 'string') return value;
   try {

@@ -48,7 +48,7 @@ export interface Utterance {
 }
 
 /**
- * What the operator's log event `scaling statefulset` says about one write of replicas; undefined where it does not
+ * Returns what the operator's log event `scaling statefulset` says about one write of replicas; undefined where it does not
  * say what it rests on.
  */
 export function scaleStatementOf(
@@ -68,7 +68,7 @@ export function scaleStatementOf(
   };
 }
 
-/** What the operator's log event `deleting pod` of the time `sentAt` says about one disruptive request (D-7). */
+/** Returns what the operator's log event `deleting pod` of the time `sentAt` says about one disruptive request (D-7). */
 export function statementOf(
   sentAt: Instant,
   fields: Readonly<Record<string, unknown>>,
@@ -116,7 +116,7 @@ function byName(text: string): Readonly<Record<string, number>> {
   );
 }
 
-/** What a {@link DisruptionStatement} claims to have seen. */
+/** Returns what a {@link DisruptionStatement} claims to have seen. */
 export function viewOf(statement: Omit<DisruptionStatement, 'podUid'>): View {
   const revisions = statement.views ?? statement.proofs;
   const { newerPods = {}, newerStatefulsets = {} } = revisions;
@@ -127,12 +127,12 @@ export function viewOf(statement: Omit<DisruptionStatement, 'podUid'>): View {
   };
 }
 
-/** The oldest revision in `revisions`. */
+/** Returns the oldest revision in `revisions`. */
 export function oldest(revisions: RevisionBySet): number {
   return typeof revisions === 'number' ? revisions : Math.min(...Object.values(revisions));
 }
 
-/** The newest revision in `revisions`, and in what was laid over them. */
+/** Returns the newest revision in `revisions`, and in what was laid over them. */
 export function newest(
   revisions: RevisionBySet,
   newer: Readonly<Record<string, number>> = {},
@@ -141,7 +141,7 @@ export function newest(
   return Math.max(...all, ...Object.values(newer));
 }
 
-/** The revision for `set` in `revisions`; 0 for one that is left out: it was not seen at all. */
+/** Returns the revision for `set` in `revisions`; 0 for one that is left out: it was not seen at all. */
 export function revisionFor(revisions: RevisionBySet, set: string): number {
   return typeof revisions === 'number' ? revisions : (revisions[set] ?? 0);
 }
@@ -172,24 +172,24 @@ export class StatementBook {
     return one.sentAt - other.sentAt || this.#placeOf(one) - this.#placeOf(other);
   }
 
-  /** Whether what `one` states was sent before what `other` states. */
+  /** Reports whether what `one` states was sent before what `other` states. */
   isSentBefore(one: DisruptionStatement, other: DisruptionStatement): boolean {
     return this.compare(one, other) < 0;
   }
 
-  /** By how many milliseconds the earliest statement about `podUid` follows `at`; undefined when none does. */
+  /** Returns by how many milliseconds the earliest statement about `podUid` follows `at`; undefined when none does. */
   lateBy(podUid: string, at: Instant): number | undefined {
     const late = (this.#byPod.get(podUid) ?? []).map(({ sentAt }) => sentAt - at);
     return late.length === 0 ? undefined : Math.min(...late);
   }
 
-  /** The statements of the same instant as {@link find} has, in the order in which they were made; empty without any. */
+  /** Returns the statements of the same instant as {@link find} has, in the order in which they were made; empty without any. */
   findAll(podUid: string, at: Instant): readonly DisruptionStatement[] {
     const sentAt = this.find(podUid, at)?.sentAt;
     return (this.#byPod.get(podUid) ?? []).filter((each) => each.sentAt === sentAt);
   }
 
-  /** The last statement about `podUid` that was sent no later than `at`; undefined when there is none. */
+  /** Returns the last statement about `podUid` that was sent no later than `at`; undefined when there is none. */
   find(podUid: string, at: Instant): DisruptionStatement | undefined {
     let best: DisruptionStatement | undefined;
     for (const statement of this.#byPod.get(podUid) ?? []) {

@@ -35,13 +35,13 @@ export class StoredMap {
     );
   }
 
-  /** Somebody else deletes it. */
+  /** Deletes it as somebody else. */
   drop(): void {
     this.texts = new Map();
     this.version = 0;
   }
 
-  /** Somebody else writes. */
+  /** Writes as somebody else. */
   change(key: string, text: string): void {
     this.texts = new Map([...this.texts, [key, text]]);
     this.version += 1;

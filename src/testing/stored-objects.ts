@@ -14,7 +14,7 @@ export class StoredObjects {
     });
   }
 
-  /** The object `name` of `resource`, such as `statefulsets.apps`; undefined when there is none. */
+  /** Returns the object `name` of `resource`, such as `statefulsets.apps`; undefined when there is none. */
   find(resource: string, name: string): JsonObject | undefined {
     return this.#objects.get(`${resource}/${name}`);
   }

@@ -37,22 +37,22 @@ export class Story {
     for (const pod of group.pods) this.#store('pods', pod, author('statefulset-controller'));
   }
 
-  /** The revision of the last commit. */
+  /** Returns the revision of the last commit. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** The stored pod. @throws {Error} when there is none */
+  /** Returns the stored pod. @throws {Error} when there is none */
   pod(name: string): JsonObject {
     return this.#stored('pods', name);
   }
 
-  /** The stored pod, if any. */
+  /** Returns the stored pod, if any. */
   findPod(name: string): JsonObject | undefined {
     return this.#objects.get(`pods/${name}`);
   }
 
-  /** The stored set. @throws {Error} when there is none */
+  /** Returns the stored set. @throws {Error} when there is none */
   set(name: string): JsonObject {
     return this.#stored('statefulsets.apps', name);
   }
@@ -89,7 +89,7 @@ export class Story {
     return this;
   }
 
-  /** A removal with the preconditions and the statement of proof that are right, unless `options` say otherwise. */
+  /** Removes a pod with the preconditions and the statement of proof that are right, unless `options` say otherwise. */
   remove(name: string, options: RemovalOptions = {}): this {
     const pod = this.pod(name);
     const { user = operatorUser } = options;
@@ -109,7 +109,7 @@ export class Story {
     return this;
   }
 
-  /** The operator writes the replicas of a set, with a statement of what that rests on. */
+  /** Scales a set: the operator writes the replicas of a set, with a statement of what that rests on. */
   scale(name: string, to: number, options: ScaleOptions = {}): this {
     if (options.isSilent !== true) {
       this.scaleStatements.push(scaleStatementOf(this.set(name), { ...options, to }, this));
@@ -117,7 +117,7 @@ export class Story {
     return this.changeSet(name, { spec: { replicas: to } }, operatorUser);
   }
 
-  /** Somebody stores an object of any other type, whole; a call tells how, where that matters. */
+  /** Stores, as somebody, an object of any other type, whole; a call tells how, where that matters. */
   put(resource: string, object: JsonObject, by: string | (Partial<Call> & { user: string })): this {
     if (typeof by === 'string') this.#store(resource, object, author(by));
     else {
@@ -128,24 +128,24 @@ export class Story {
     return this;
   }
 
-  /** Somebody deletes an object of any other type. */
+  /** Deletes, as somebody, an object of any other type. */
   drop(resource: string, name: string, user: string): this {
     return this.#end(name, author(user), resource);
   }
 
-  /** The operator writes an Event about a set, or writes it again. */
+  /** Has the operator write an Event about a set, or write it again. */
   event(set: string): this {
     const metadata = { name: `${set}.event`, namespace: 'test' };
     const involvedObject = { kind: 'StatefulSet', namespace: 'test', name: set };
     return this.put('events', { metadata, involvedObject }, operatorUser);
   }
 
-  /** The kubelet has ended the pod: it is deleted for good. */
+  /** Ends the pod, as the kubelet does: it is deleted for good. */
   gone(name: string, user = 'kubelet'): this {
     return this.#end(name, author(user));
   }
 
-  /** The set is deleted; its pods stay. */
+  /** Deletes the set; its pods stay. */
   setGone(name: string): this {
     const before = this.set(name);
     this.#objects.delete(`statefulsets.apps/${name}`);
@@ -153,7 +153,7 @@ export class Story {
     return this;
   }
 
-  /** The StatefulSet controller makes the pod anew, not ready, with a uid of its own. */
+  /** Creates the pod anew, as the StatefulSet controller does, not ready, with a uid of its own. */
   create(name: string, options: RawPodOptions = {}): this {
     const cut = name.lastIndexOf('-');
     this.#incarnation += 1;
@@ -169,14 +169,14 @@ export class Story {
     return this;
   }
 
-  /** The pod's containers wait for `reason` from now on; it is not ready. */
+  /** Lets the pod's containers wait for `reason` from now on; it is not ready. */
   fails(name: string, reason = 'CrashLoopBackOff'): this {
     const { ready, readyChangedAt = this.now } = podFacts(this.pod(name));
     const unreadySince = ready === 'True' ? this.now : readyChangedAt;
     return this.turn(name, { ready: false, unreadySince, waiting: reason });
   }
 
-  /** The pod becomes ready now, or stops being ready. */
+  /** Makes the pod ready now, or not ready. */
   ready(name: string, isReady = true): this {
     return this.turn(
       name,
@@ -184,7 +184,7 @@ export class Story {
     );
   }
 
-  /** The kubelet writes the status of a pod that `options` describe. */
+  /** Writes, as the kubelet, the status of a pod that `options` describe. */
   turn(name: string, options: RawPodOptions): this {
     const pod = this.pod(name);
     const createdAt = podFacts(pod).createdAt ?? this.now;
@@ -194,18 +194,18 @@ export class Story {
     return this;
   }
 
-  /** Several pods stop being ready at once, such as in a hiccup of their probes, or are ready again. */
+  /** Makes several pods not ready at once, such as in a hiccup of their probes, or ready again. */
   allReady(names: readonly string[], isReady: boolean): this {
     for (const name of names) this.ready(name, isReady);
     return this;
   }
 
-  /** Gone, made anew on `revision` and ready, in that order and at once. */
+  /** Replaces the pod: gone, made anew on `revision` and ready, in that order and at once. */
   replaced(name: string, revision = 'last-hash'): this {
     return this.gone(name).create(name, { revision }).ready(name);
   }
 
-  /** An annotation of the pod changes. */
+  /** Changes an annotation of the pod. */
   touch(name: string, user = operatorUser): this {
     const pod = this.pod(name);
     const annotations = { touched: String(this.#revision) };
@@ -215,7 +215,7 @@ export class Story {
     return this;
   }
 
-  /** A call of ours that stores nothing. */
+  /** Calls the API server for us, and stores nothing. */
   call(call: Partial<Call>): this {
     this.#call({ user: operatorUser, verb: 'get', resource: 'pods', name: '', ...call });
     return this;
@@ -288,7 +288,7 @@ interface Author {
   readonly callId: number;
 }
 
-/** `user` by a call that the story does not tell. */
+/** Returns `user` as the author by a call that the story does not have. */
 function author(user: string): Author {
   return { user, callId: 0 };
 }

@@ -33,9 +33,9 @@ const rounding = seconds(1);
 const origin = instant(0);
 
 /**
- * Why `pod` is stuck, whatever it runs; an outdated one may then be replaced without waiting for the other zones.
- * Undefined when it is not. Written apart from the operator's own reading, which it checks. A pod whose Ready condition is True never is, nor one of which a field
- * that decides is missing or cannot be read.
+ * Returns why `pod` is stuck, whatever it runs; an outdated one may then be replaced without waiting for the other zones.
+ * Undefined when it is not. Written apart from the operator's own reading, which it checks. A pod whose Ready condition is
+ * True never is, nor one of which a field that decides is missing or cannot be read.
  */
 export function stuckness(pod: PodFacts, seen: Seen): Stuck | undefined {
   if (pod.isTerminating || !isReadable(pod)) return undefined;
@@ -46,12 +46,12 @@ export function stuckness(pod: PodFacts, seen: Seen): Stuck | undefined {
   return stuckAfter !== 0 && unreadyFor >= stuckAfter && isByTime(pod) ? 'long' : undefined;
 }
 
-/** Whether time alone may make it stuck: not while it starts up, nor while nobody hears of its node. */
+/** Reports whether time alone may make it stuck: not while it starts up, nor while nobody hears of its node. */
 function isByTime({ isStartingUp, ready }: PodFacts): boolean {
   return !isStartingUp && ready !== 'Unknown';
 }
 
-/** Whether `pod` runs another revision than the one that `set` is known to want. */
+/** Reports whether `pod` runs another revision than the one that `set` is known to want. */
 export function isOutdated(pod: PodFacts, set: SetFacts): boolean {
   return set.target !== undefined && pod.revision !== undefined && pod.revision !== set.target;
 }
@@ -98,12 +98,12 @@ function earlier(one: Instant, other: Instant | undefined): Instant {
   return other === undefined || one < other ? one : other;
 }
 
-/** Whether the history has the pod from its creation on. */
+/** Reports whether the history has the pod from its creation on. */
 function isWhole({ createdAt }: PodFacts, first: Instant | undefined): boolean {
   return first !== undefined && createdAt !== undefined && first - createdAt <= rounding;
 }
 
-/** Whether its status tells of no change of readiness since its kubelet took it over. */
+/** Reports whether its status tells of no change of readiness since its kubelet took it over. */
 function looksNeverReady({ ready, readyChangedAt, startedAt, createdAt }: PodFacts): boolean {
   if (ready === undefined) return true;
   const begun = startedAt ?? createdAt;
@@ -111,8 +111,8 @@ function looksNeverReady({ ready, readyChangedAt, startedAt, createdAt }: PodFac
 }
 
 /**
- * The slots of `set` in which a replacement is under way (D-48): terminating or missing, or with an unavailable pod of
- * the target revision. Where pods are made in order, one that is missing above a stuck pod only waits for that.
+ * Returns the slots of `set` in which a replacement is under way (D-48): terminating or missing, or with an unavailable pod
+ * of the target revision. Where pods are made in order, one that is missing above a stuck pod only waits for that.
  */
 export function slotsUnderWay(set: SetFacts, seen: Seen): ReadonlySet<number> {
   const found = new Set<number>();
@@ -134,7 +134,7 @@ function isUnfinished(pod: PodFacts, set: SetFacts, now: Instant): boolean {
   return pod.revision === set.target && !isAvailable(pod, set, now);
 }
 
-/** Whether all stuck pods of `set` may go at once: none of its pods is Ready, and all outdated ones are broken (D-48). */
+/** Reports whether all stuck pods of `set` may go at once: none of its pods is Ready, and all outdated ones are broken (D-48). */
 export function isWhollyBroken(set: SetFacts, seen: Seen): boolean {
   return ordinalsOf(set).every((ordinal) => {
     const pod = ownPod(set, ordinal, seen);

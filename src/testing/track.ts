@@ -16,42 +16,45 @@ export class Track<Value> {
   readonly #times: Instant[] = [];
   readonly #values: (Value | undefined)[] = [];
 
-  /** From `point.revision` on the value is `value`; undefined: there is none. */
+  /** Sets the value to `value` from `point.revision` on; undefined: there is none. */
   push(point: { readonly revision: number; readonly at: Instant }, value: Value | undefined): void {
     this.#revisions.push(point.revision);
     this.#times.push(point.at);
     this.#values.push(value);
   }
 
-  /** The value at `revision`; undefined when there was none. */
+  /** Returns the value at `revision`; undefined when there was none. */
   at(revision: number): Value | undefined {
     return this.#values[this.#countUpTo(revision) - 1];
   }
 
-  /** The revision of the value at `revision`; undefined when there was none. */
+  /** Returns the revision of the value at `revision`; undefined when there was none. */
   revisionOf(revision: number): number | undefined {
     const index = this.#countUpTo(revision) - 1;
     return this.#values[index] === undefined ? undefined : this.#revisions[index];
   }
 
-  /** When the first version after `revision` began; undefined while there is none. */
+  /** Returns when the first version after `revision` began; undefined while there is none. */
   timeAfter(revision: number): Instant | undefined {
     return this.#times[this.#countUpTo(revision)];
   }
 
-  /** Whether the newest version up to `revision` began after `at`. */
+  /** Reports whether the newest version up to `revision` began after `at`. */
   hasLater(revision: number, at: Instant): boolean {
     const time = this.#times[this.#countUpTo(revision) - 1];
     return time !== undefined && time > at;
   }
 
-  /** The revision of the newest version that began by `at`; 0 when there was none. */
+  /** Returns the revision of the newest version that began by `at`; 0 when there was none. */
   revisionAt(at: Instant): number {
     const index = this.#times.findLastIndex((time) => time <= at);
     return this.#revisions[index] ?? 0;
   }
 
-  /** The versions up to `revision` that had not ended by `since`, newest first; `until` is undefined for the newest of all. */
+  /**
+   * Returns the versions up to `revision` that had not ended by `since`, newest first; `until` is undefined for the newest
+   * of all.
+   */
   *back(revision: number, since: Instant): Generator<Version<Value>> {
     for (let index = this.#countUpTo(revision) - 1; index >= 0; index -= 1) {
       const until = this.#times[index + 1];

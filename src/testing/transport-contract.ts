@@ -243,7 +243,7 @@ function closing(make: () => Promise<TransportUnderTest>): void {
   });
 }
 
-/** Whether an error is a {@link TransportError} of this failure; for `assert.rejects`. */
+/** Reports whether an error is a {@link TransportError} of this failure; for `assert.rejects`. */
 export function failure(expected: TransportError['failure']): (error: unknown) => boolean {
   return (error) => {
     assert.ok(error instanceof TransportError, String(error));

@@ -111,7 +111,7 @@ export class UpdatePlay {
     return planZoneAwareUpdate(this.snapshot(), this.now);
   }
 
-  /** One look, carried out and stored; of the deletions the first `most` succeed. @returns what was decided, in words */
+  /** Takes one look, carried out and stored; of the deletions the first `most` succeed. @returns what was decided, in words */
   look(most = Number.POSITIVE_INFINITY): readonly string[] {
     const plan = this.plan();
     const deleted: string[] = [];
@@ -152,7 +152,7 @@ export class UpdatePlay {
     return this;
   }
 
-  /** Step, deleted pods and old pods by zone, as they are stored. */
+  /** Returns step, deleted pods and old pods by zone, as they are stored. */
   get stored(): string {
     const { updateStep, deletedReplicas, oldReplicas } = this.status;
     const zones = [...oldReplicas].map(([zone, count]) => `${zone}${count}`).toSorted();
@@ -222,7 +222,7 @@ function podOf(ordinal: number, { revision, state, node }: UpdatedPod): ReturnTy
   });
 }
 
-/** `decision` in words. */
+/** Returns `decision` in words. */
 function said(decision: UpdateDecision): string {
   switch (decision.kind) {
     case 'delete-pod':

@@ -14,8 +14,8 @@ export interface StatefulSetOverrides extends Partial<Omit<StatefulSetView, 'spe
 }
 
 /**
- * A set as the scenarios of rollout groups have it, unless overridden: `test/ingester-zone-a` of group `ingester`, OnDelete,
- * max unavailable 2, three ready replicas, current = update = `last-hash`. Name, uid and label follow `name`.
+ * Returns a set as the scenarios of rollout groups have it, unless overridden: `test/ingester-zone-a` of group `ingester`,
+ * OnDelete, max unavailable 2, three ready replicas, current = update = `last-hash`. Name, uid and label follow `name`.
  */
 export function statefulSetView(overrides: StatefulSetOverrides = {}): StatefulSetView {
   const name = overrides.name ?? 'ingester-zone-a';
@@ -53,7 +53,10 @@ export function statefulSetView(overrides: StatefulSetOverrides = {}): StatefulS
   });
 }
 
-/** What a pod tells that was ready for an hour until {@link T0} and is not any more, its containers running, unless overridden. */
+/**
+ * Returns what a pod tells that was ready for an hour until {@link T0} and is not any more, its containers running, unless
+ * overridden.
+ */
 export function unready(overrides: Partial<Unready> = {}): Unready {
   return Object.freeze({
     condition: 'False',
@@ -67,7 +70,7 @@ export function unready(overrides: Partial<Unready> = {}): Unready {
 }
 
 /**
- * A running and ready pod `ingester-zone-a-0` on `last-hash`, unless overridden. Its uid follows `name`, its owner
+ * Returns a running and ready pod `ingester-zone-a-0` on `last-hash`, unless overridden. Its uid follows `name`, its owner
  * is the set that the name begins with. One whose `readySince` is overridden with nothing is not ready.
  */
 export function podView(overrides: Partial<PodView> = {}): PodView {

@@ -61,7 +61,7 @@ export class WatchServer implements ListWatchScript {
     this.#history = [];
   }
 
-  /** The watches that are open. */
+  /** Returns the watches that are open. */
   get open(): readonly ScriptedWatch[] {
     this.#watches = this.#watches.filter((watch) => !watch.isOver);
     return this.#watches;

@@ -17,7 +17,7 @@ import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
 export interface EnvironmentOptions {
   /** @default 1 */
   readonly seed?: number;
-  /** Of Kubernetes. @default that of the embedded cluster */
+  /** The version of Kubernetes. @default that of the embedded cluster */
   readonly version?: string;
   readonly kubelet?: Partial<KubeletOptions>;
   readonly controllers?: Partial<ControllersOptions>;

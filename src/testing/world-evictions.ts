@@ -27,7 +27,7 @@ export interface ReviewerParts {
   readonly metrics: BudgetMetrics;
 }
 
-/** How an operator answers what is posted to `/admission/pod-eviction`. */
+/** Returns how an operator answers what is posted to `/admission/pod-eviction`. */
 export function evictionReviewer(parts: ReviewerParts): WebhookHandler {
   const { budgets, clock, transport, metrics } = parts;
   const client = createClient({ transport, clock, timeout: millis(0), userAgent: 'test' });

@@ -23,12 +23,12 @@ export interface SetOptions {
   readonly spec?: JsonObject;
 }
 
-/** The name of the set of `zone` in `group`. */
+/** Returns the name of the set of `zone` in `group`. */
 export function setName(zone: string, group: string = GROUP): string {
   return `${group}-zone-${zone}`;
 }
 
-/** A StatefulSet as a world creates it: `OnDelete`, on the old image. */
+/** Returns a StatefulSet as a world creates it: `OnDelete`, on the old image. */
 export function setOf(
   { zone, group = GROUP }: { readonly zone: string; readonly group?: string },
   options: SetOptions,
@@ -80,7 +80,7 @@ interface PodShape {
 }
 
 /**
- * Whether all pods of a stored set run `image` and are ready, and its status is observed, full and promoted; the
+ * Reports whether all pods of a stored set run `image` and are ready, and its status is observed, full and promoted; the
  * first image needs no promotion.
  */
 export function isSetComplete(

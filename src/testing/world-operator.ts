@@ -46,15 +46,15 @@ export interface OperatorRun {
   /** Whether it was neither killed nor ended by itself. */
   readonly isAlive: boolean;
   /**
-   * As `kill -9`: nothing that it would send is sent any more, none of its timers fires. What it had sent is void,
-   * unless `options` say that it is still on its way.
+   * Ends it as `kill -9` does: nothing that it would send is sent any more, none of its timers fires. What it had sent is
+   * void, unless `options` say that it is still on its way.
    */
   kill(options?: KillOptions): void;
-  /** As SIGSTOP, and SIGCONT after `span`: time goes on, and nothing of the process does. */
+  /** Halts it as SIGSTOP does, and SIGCONT after `span`: time goes on, and nothing of the process does. */
   pause(span: Millis): void;
   /** Steps the wall clock that it reads by `span`, back by a negative one; no other time moves. */
   stepWallClock(span: Millis): void;
-  /** As SIGTERM; resolves when it has ended, or is killed. */
+  /** Stops it as SIGTERM does; resolves when it has ended, or is killed. */
   stop(): Promise<void>;
   /** Answers what the API server posts to `/admission/pod-eviction`. */
   readonly reviewEviction: WebhookHandler;
@@ -107,7 +107,7 @@ export interface WorldOperatorOptions {
   readonly beside: (registry: MetricsRegistry) => Beside;
   /** Answers calls to pods. */
   readonly fleet: PodFleet;
-  /** Told of each call of a pod before it arrives, and once the pod has acted on it. */
+  /** Called with each call of a pod before it arrives, and once the pod has acted on it. */
   readonly podCalled: (call: CallOfPod, moment: 'before' | 'after') => void;
   /** Takes an event of its log. */
   readonly logged: (entry: LogEntry) => void;

@@ -11,7 +11,7 @@ const prepareUrl = 'grafana.com/rollout-prepare-delayed-downscale-url';
 const isOutdatedSomewhere: ReasonPredicate = (zones) =>
   zones.some(({ outdated }) => outdated.length > 0);
 
-/** Some set, or the one that the statement names, carries one of `keys`. */
+/** Returns whether some set, or the one that the statement names, carries one of `keys`. */
 function carries(...keys: readonly string[]): ReasonPredicate {
   return (zones, said) =>
     zones.some(

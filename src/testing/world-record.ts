@@ -26,7 +26,7 @@ export class WorldRecord {
   /** What each said last, by key of the group. */
   readonly #newest = new Map<string, Map<string, StallStatement>>();
 
-  /** An operator logged `entry`. */
+  /** Notes that an operator logged `entry`. */
   logged(entry: LogEntry): void {
     this.log.push(entry);
     const { at, message, fields } = entry;
@@ -42,7 +42,7 @@ export class WorldRecord {
     if (statement !== undefined) this.scaleStatements.push(statement);
   }
 
-  /** The operator `client` passed over a group. */
+  /** Notes that the operator `client` passed over a group. */
   planned(client: string, { at, key, plan }: PassedPlan): void {
     const [namespace = '', group = ''] = key.split('/');
     const hold = primaryHold(plan.decisions);
@@ -58,7 +58,7 @@ export class WorldRecord {
     this.#newest.set(client, own.set(key, said));
   }
 
-  /** The operator `client` has ended by itself, and its gauges with it: what others said last counts again. */
+  /** Notes that the operator `client` has ended by itself, and its gauges with it: what others said last counts again. */
   ended(client: string, at: Instant): void {
     this.#newest.delete(client);
     for (const own of this.#newest.values()) {

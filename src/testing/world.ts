@@ -71,11 +71,11 @@ export class World {
   readonly zones: readonly string[];
   readonly options: WorldOptions;
   readonly operators: OperatorRun[] = [];
-  /** Told of each call of a pod by an operator before it arrives, and once the pod has acted on it. */
+  /** Called with each call of a pod by an operator before it arrives, and once the pod has acted on it. */
   readonly onPodCall = new Set<(call: OperatorPodCall, moment: 'before' | 'after') => void>();
-  /** Told of each event of an operator's log, as it is said. */
+  /** Called with each event of an operator's log, as it is said. */
   readonly onLog = new Set<(entry: LogEntry) => void>();
-  /** Told when an operator has ended by itself. */
+  /** Called when an operator has ended by itself. */
   readonly onEnded = new Set<(operator: OperatorRun) => void>();
   readonly #controllers: Controllers;
   readonly #stored: StoredObjects;
@@ -93,7 +93,7 @@ export class World {
     this.kubelet = kubelet;
   }
 
-  /** A world whose group is complete: every pod available on the first revision, every status observed. */
+  /** Returns a world whose group is complete: every pod available on the first revision, every status observed. */
   static async create(options: WorldOptions = {}): Promise<World> {
     const clock = new VirtualClock();
     const cluster = await createCluster({ clock, seed: options.seed ?? 1 });
@@ -116,7 +116,7 @@ export class World {
     });
   }
 
-  /** A client of the cluster. */
+  /** Returns a client of the cluster. */
   clientOf(options: TransportOptions): Client {
     const transport = this.cluster.transport(options);
     return createClient({ transport, clock: this.clock, timeout: millis(0), userAgent: 'test' });
@@ -192,12 +192,12 @@ export class World {
     await this.run(Promise.all(zones.map((zone) => this.#patch(setName(zone), document))));
   }
 
-  /** As {@link setImage} of every zone, for what happens while time moves: returns before it is done. */
+  /** Does the same as {@link setImage} of every zone, for what happens while time moves: returns before it is done. */
   setImageNow(image: string): void {
     this.patchSetsNow(templateOf(image));
   }
 
-  /** As {@link patchSet} of every zone, for what happens while time moves: returns before it is done. */
+  /** Does the same as {@link patchSet} of every zone, for what happens while time moves: returns before it is done. */
   patchSetsNow(document: JsonObject): void {
     for (const zone of this.zones) {
       // A set that is not there cannot be changed.
@@ -211,7 +211,7 @@ export class World {
     await this.run(Promise.all(names.map((name) => this.#patch(name, templateOf(image)))));
   }
 
-  /** Strategic-merge patch of one zone's set, as kubectl sends it. */
+  /** Patches one zone's set strategically, as kubectl does. */
   async patchSet(zone: string, document: JsonObject): Promise<void> {
     await this.run(this.#patch(setName(zone), document));
   }
@@ -233,7 +233,7 @@ export class World {
     await this.clock.runUntil(() => this.isComplete(image), { maxVirtual: limit });
   }
 
-  /** Whether all pods run `image` and are ready, and every set is observed, full and promoted. */
+  /** Reports whether all pods run `image` and are ready, and every set is observed, full and promoted. */
   isComplete(image: string, group: string = GROUP): boolean {
     return this.zones.every((zone) => {
       const name = setName(zone, group);
@@ -243,7 +243,7 @@ export class World {
     });
   }
 
-  /** What the store holds of `resource` in the groups' namespace. */
+  /** Returns what the store holds of `resource` in the groups' namespace. */
   stored(resource: string, name: string): JsonObject | undefined {
     return this.#stored.find(resource, name);
   }

@@ -40,14 +40,14 @@ export class ZoneBudgetModel {
     this.#maxUnavailable = maxUnavailable;
   }
 
-  /** The same with what it has given away. */
+  /** Returns the same with what it has given away. */
   clone(): ZoneBudgetModel {
     const copy = new ZoneBudgetModel(this.#maxUnavailable);
     copy.#given = this.#given.map((each) => ({ ...each }));
     return copy;
   }
 
-  /** uids that are given away, in the order in which they were. */
+  /** Returns the uids that are given away, in the order in which they were. */
   given(): readonly string[] {
     return this.#given.map(({ uid }) => uid);
   }
@@ -62,7 +62,7 @@ export class ZoneBudgetModel {
     });
   }
 
-  /** Whether the pod in the slot `name` may go; notes that it was given away, but for a dry run. */
+  /** Reports whether the pod in the slot `name` may go; notes that it was given away, but for a dry run. */
   ask(name: string, isDryRun: boolean, world: ZonedWorld): boolean {
     const slot = world.slots.find((each) => each.name === name);
     if (slot?.pod === undefined || !this.#mayGo(slot, world)) return false;
@@ -86,17 +86,17 @@ export class ZoneBudgetModel {
     return inOwnZone < limit;
   }
 
-  /** Whether something is the matter with the slot: no pod that serves, or one that is given away. */
+  /** Reports whether something is the matter with the slot: no pod that serves, or one that is given away. */
   isDisturbed({ name, pod }: ZonedSlot): boolean {
     return pod?.state !== 'ready' || this.#given.some((each) => each.name === name);
   }
 
-  /** Where the slot is; where nobody knows any more, where its pod was when it was given away. */
+  /** Returns where the slot is; where nobody knows any more, where its pod was when it was given away. */
   zoneOf({ name, zone }: ZonedSlot): string | undefined {
     return zone ?? this.#given.findLast((each) => each.name === name)?.zone;
   }
 
-  /** Counted up pod by pod: the fewest that are no less than the share of all. */
+  /** Counts the limit up pod by pod: the fewest that are no less than the share of all. */
   #limit(total: number): number {
     if (typeof this.#maxUnavailable === 'number') return this.#maxUnavailable;
     const percent = Number(this.#maxUnavailable.slice(0, -1));

@@ -31,7 +31,7 @@ export function zoneInTurn(podName: string): string | undefined {
   return ['a', 'b', 'c'][ordinal % 3];
 }
 
-/** The set `web` and its pods. */
+/** Returns the set `web` and its pods. */
 function webPods({ replicas = 9, pods = {}, listed = replicas, ...rest }: ZonedWeb = {}): {
   readonly set: StatefulSetView;
   readonly pods: readonly PodView[];
@@ -50,7 +50,7 @@ function webPods({ replicas = 9, pods = {}, listed = replicas, ...rest }: ZonedW
   return { set, pods: there };
 }
 
-/** A ledger of the budget `web` over {@link ZonedWeb}. */
+/** Returns a ledger of the budget `web` over {@link ZonedWeb}. */
 export function zoneBudgetBed(given: ZonedWeb = {}): BudgetBed {
   const { maxUnavailable = 1, zoneOf = zoneInTurn, others = [], otherSets = [] } = given;
   const parsed = parseZoneBudget({ spec: { selector: { matchLabels: labels }, maxUnavailable } });

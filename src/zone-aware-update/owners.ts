@@ -24,7 +24,7 @@ export function updatesOf(
   return lister.by(bySet, `${namespace}/${name}`);
 }
 
-/** Whether it would delete pods, if all else is well. */
+/** Reports whether it would delete pods, if all else is well. */
 function isActive({ spec, isDeleting }: UpdateView): boolean {
   return !isDeleting && spec.kind === 'valid' && !spec.value.isDryRun;
 }
@@ -52,7 +52,8 @@ function compare(one: string, other: string): number {
 }
 
 /**
- * ZoneAwareUpdates, as others ask that could move their sets: they name a set only where its update strategy is OnDelete.
+ * Returns ZoneAwareUpdates, as others ask that could move their sets: they name a set only where its update strategy is
+ * OnDelete.
  *
  * @param isListed whether they may be listed, as far as is known; undefined while that is being found out
  */
@@ -78,7 +79,7 @@ export function zoneAwareUpdateOwners(
   };
 }
 
-/** Both states of a change: the sets that it names, and those that it named. */
+/** Returns both states of a change: the sets that it names, and those that it named. */
 function targetsOf(change: Change<UpdateView>): readonly SetName[] {
   const states = change.kind === 'updated' ? [change.old, change.object] : [change.object];
   return states.flatMap(({ namespace, spec }) =>

@@ -17,7 +17,7 @@ export interface UpdateView extends Cached {
   readonly writtenStatus: JsonObject;
 }
 
-/** Reads a ZoneAwareUpdate as the API server sent it. Total: what cannot be read is told by `spec`, or counts as not written. */
+/** Reads a ZoneAwareUpdate as the API server sent it. Total: what cannot be read is reported by `spec`, or counts as not written. */
 export function parseUpdate(object: JsonObject): UpdateView {
   const metadata = objectAt(object, 'metadata');
   return Object.freeze({

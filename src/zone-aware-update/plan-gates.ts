@@ -32,8 +32,8 @@ interface Closed {
 const told: readonly Closed['by'][] = ['fails', 'unknown', 'awaited'];
 
 /**
- * What keeps the next step while an alarm or a query decides; undefined where neither is named, or neither does (ZAU-47).
- * Both are asked at once, and both must let the step go.
+ * Returns what keeps the next step while an alarm or a query decides; undefined where neither is named, or neither does
+ * (ZAU-47). Both are asked at once, and both must let the step go.
  */
 export function planGates(pass: Pass, candidates: Candidates): Outcome | undefined {
   const closed = gatesOf(pass).flatMap((gate) => planGate(pass, gate, candidates) ?? []);

@@ -15,7 +15,7 @@ export interface Pass {
 /** A plan that leaves the status as it is stored, where it says nothing else. */
 export type Outcome = Omit<UpdatePlan, 'statusAfter'> & Partial<Pick<UpdatePlan, 'statusAfter'>>;
 
-/** Nothing is done; `until` when time alone ends it. */
+/** Returns that nothing is done; `until` when time alone ends it. */
 export function held(reason: UpdateReason, message: string, until?: Instant): Outcome {
   const because = { reason, message };
   return {
@@ -37,7 +37,7 @@ function isGoingOn(reason: UpdateReason): boolean {
   return waits.has(reason);
 }
 
-/** Something is done, and the next change awaited. */
+/** Returns that something is done, and the next change awaited. */
 export function acts(
   decisions: readonly UpdateDecision[],
   because: { readonly reason: UpdateReason; readonly message: string },
@@ -51,7 +51,7 @@ export function acts(
   };
 }
 
-/** The status that says what the set says now, and what was counted now. */
+/** Returns the status that says what the set says now, and what was counted now. */
 export function refreshed(
   { snapshot, target }: Pass,
   changes: Partial<UpdateStatus>,
@@ -60,7 +60,7 @@ export function refreshed(
   return { ...snapshot.resource.status, currentRevision, updateRevision, ...changes };
 }
 
-/** Which step is next; a count that belongs to another revision counts for nothing (W-05). */
+/** Returns which step is next; a count that belongs to another revision counts for nothing (W-05). */
 export function stepOf({ snapshot, target, spec }: Pass): number {
   const { updateStep, updateRevision } = snapshot.resource.status;
   const isOfNow = updateRevision === target.set.status.updateRevision;

@@ -14,7 +14,7 @@ type FilledSlot = Exclude<Slot, { kind: 'missing' }>;
 /** A pod that does not run the update revision. */
 type OldSlot = FilledSlot & { readonly zone: string | undefined };
 
-/** What the pods of the set allow: nothing, stuck pods of one zone, or the next step of the first zone. */
+/** Returns what the pods of the set allow: nothing, stuck pods of one zone, or the next step of the first zone. */
 export function planPods(pass: Pass): Outcome {
   const slots = slotsIn(pass);
   const away = slots.filter(({ kind }) => kind === 'missing' || kind === 'terminating');
@@ -34,12 +34,12 @@ export function planPods(pass: Pass): Outcome {
   return unready.length > 0 ? planUnready(pass, old, unready) : planReady(pass, old);
 }
 
-/** A pod without a revision is neither old nor new, and holds nothing up (ZAU-14.2). */
+/** Reports whether the pod of `slot` has a revision: one without is neither old nor new, and holds nothing up (ZAU-14.2). */
 function isLabelled(slot: Slot): slot is FilledSlot {
   return slot.kind !== 'missing' && slot.pod.revision !== undefined;
 }
 
-/** The slots of the set; a step that is being sent is judged by what the others have become. */
+/** Returns the slots of the set; a step that is being sent is judged by what the others have become. */
 function slotsIn({ snapshot, target, now }: Pass): readonly Slot[] {
   const { leaving, watched, begun } = snapshot;
   const slots = slotsOf({ set: target.set, pods: target.pods, leaving, watched }, now);
@@ -56,14 +56,14 @@ function awaiting(pass: Pass, slots: readonly Slot[], what: string): Outcome {
   return held('AwaitingPods', message, settledAt(slots));
 }
 
-/** Pods by zone, before anything is deleted; those whose zone nobody knows are in none (ZAU-27). */
+/** Returns the pods by zone, before anything is deleted; those whose zone nobody knows are in none (ZAU-27). */
 function countsOf(old: readonly OldSlot[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { zone } of old) if (zone !== undefined) counts.set(zone, (counts.get(zone) ?? 0) + 1);
   return counts;
 }
 
-/** Every pod runs the update revision. */
+/** Plans the end, where every pod runs the update revision. */
 function planEnd(pass: Pass): Outcome {
   const { snapshot, target, spec } = pass;
   const { set } = target;
@@ -89,8 +89,8 @@ function planEnd(pass: Pass): Outcome {
 }
 
 /**
- * Old pods that are not ready: in one zone, whichever that is, those that cannot become ready by themselves are replaced first
- * (W-01, D-48), and no alarm is asked for that; anything else is waited for.
+ * Plans for old pods that are not ready: in one zone, whichever that is, those that cannot become ready by themselves are
+ * replaced first (W-01, D-48), and no alarm is asked for that; anything else is waited for.
  */
 function planUnready(pass: Pass, old: readonly OldSlot[], unready: readonly OldSlot[]): Outcome {
   const zones = [...new Set(unready.map(({ zone }) => zone))].toSorted(byBytes);
@@ -136,7 +136,7 @@ function awaitingUnready(
   return { ...waiting, requeue: { kind: 'at', at: after(pass.now, millis(Math.min(...lefts))) } };
 }
 
-/** All pods are ready: the next step is that of the first zone that has old ones (ZAU-18). */
+/** Plans for pods that are all ready: the next step is that of the first zone that has old ones (ZAU-18). */
 function planReady(pass: Pass, old: readonly OldSlot[]): Outcome {
   const { set } = pass.target;
   const { replicas, readyReplicas } = set.status;
@@ -161,7 +161,7 @@ function zoneUnknown({ target }: Pass, slots: readonly OldSlot[]): Outcome {
   return held('ZoneUnknown', message);
 }
 
-/** A pod that no node has taken serves nobody, in whichever zone the one before it ran. */
+/** Reports whether no node has taken a pod: it serves nobody, in whichever zone the one before it ran. */
 function hasNoNode({ pod }: OldSlot): boolean {
   return pod.nodeName === undefined;
 }
@@ -170,7 +170,7 @@ function podOf({ pod }: OldSlot): PodView {
   return pod;
 }
 
-/** As Go compares texts: by their bytes in UTF-8. */
+/** Compares texts as Go does: by their bytes in UTF-8. */
 function byBytes(one: string | undefined, other: string | undefined): number {
   return Buffer.compare(Buffer.from(one ?? ''), Buffer.from(other ?? ''));
 }

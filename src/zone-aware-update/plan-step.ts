@@ -18,7 +18,7 @@ export interface Candidates {
   readonly areStuck: boolean;
 }
 
-/** The next step: as many of `candidates` as it may take, in order. */
+/** Returns the next step: as many of `candidates` as it may take, in order. */
 export function planStep(pass: Pass, candidates: Candidates): Outcome {
   const { maxUnavailable, exponentialFactor } = pass.spec;
   if (maxUnavailable.kind === 'invalid') {
@@ -34,7 +34,7 @@ export function planStep(pass: Pass, candidates: Candidates): Outcome {
   return planDeletions(pass, { ...candidates, pods: candidates.pods.slice(0, limit) }, step);
 }
 
-/** To do nothing, and to count that as a step, would go on for ever (W-02). */
+/** Holds a step of no pod: to do nothing, and to count that as a step, would go on for ever (W-02). */
 function stepOfNoPod(step: number, cap: number): Outcome {
   const message =
     cap < 1

@@ -11,8 +11,8 @@ import { planPods } from './plan-pods.ts';
 import type { UpdateSnapshot } from './snapshot.ts';
 
 /**
- * What to do next about one ZoneAwareUpdate, and why not more: its set is updated zone by zone, in the order of their names,
- * few pods first and then ever more, each step once all pods are ready and no alarm rings.
+ * Returns what to do next about one ZoneAwareUpdate, and why not more: its set is updated zone by zone, in the order of
+ * their names, few pods first and then ever more, each step once all pods are ready and no alarm rings.
  *
  * Total and deterministic. The status is stored after the decisions were carried out, by how many pods were deleted.
  */

@@ -94,7 +94,7 @@ function wakeByChanges({
   wakeAll();
 }
 
-/** Both states of a change: a resource that names another set concerns both. */
+/** Returns both states of a change: a resource that names another set concerns both. */
 function statesOf<T extends PodView | StatefulSetView | UpdateView>(
   change: Change<T>,
 ): readonly T[] {

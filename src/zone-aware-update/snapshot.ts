@@ -15,7 +15,7 @@ export interface UpdateSnapshot {
   readonly rival: string | undefined;
   /** What else would move the same set, such as `PhasedRollout a`; nobody moves it then (D-63). */
   readonly conflicts: readonly string[];
-  /** Why nothing may be disrupted now, the first to be told. */
+  /** Why nothing may be disrupted now, the first to be reported. */
   readonly holds: readonly SetHold[];
   /** Why single pods may not go now, by uid. */
   readonly refusals: ReadonlyMap<string, SetHold>;

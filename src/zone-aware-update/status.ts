@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 
 /** What the program keeps in the status of a ZoneAwareUpdate, but for conditions. */
 export interface UpdateStatus {
-  /** Of the StatefulSet when this was written; empty until then, here and below. */
+  /** The current revision of the StatefulSet when this was written; empty until then, here and below. */
   readonly currentRevision: string;
   /** Also what the count of steps belongs to. */
   readonly updateRevision: string;
@@ -55,7 +55,7 @@ export function formatUpdateStatus(status: UpdateStatus): JsonObject {
   };
 }
 
-/** As a map of Go is written. */
+/** Orders zones as a map of Go is written. */
 function byZone([one]: readonly [string, number], [other]: readonly [string, number]): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }

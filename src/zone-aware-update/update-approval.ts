@@ -36,7 +36,7 @@ export function approve(
   { key, begun }: { readonly key: string; readonly begun: BegunStep },
   ports: UpdateApprovalPorts,
 ): Approved {
-  // Also after a pause of the process, however long: whoever holds the Lease now is the one to plan.
+  // Also after a pause of the process, however long: the present holder of the Lease is the one to plan.
   if (!ports.leads()) throw new OverruledError('Cannot delete as the Lease is not held any more');
   const moment = updateMomentOf(key, ports, begun);
   const pod = moment?.snapshot.target?.pods.find(({ uid }) => uid === wanted.pod.uid);
@@ -51,7 +51,11 @@ export function approve(
   return { basis: basisOf(moment.proof, moment.monotonic, ports.term), pod };
 }
 
-/** @throws StaleBasisError where the resource, the set and its pods, or their zones, may not be as they are shown */
+/**
+ * Throws where the view is not proven.
+ *
+ * @throws StaleBasisError where the resource, the set and its pods, or their zones, may not be as they are shown
+ */
 function requireProof(moment: UpdateMoment): void {
   if (isProvenMoment(moment)) return;
   throw new StaleBasisError(Number.POSITIVE_INFINITY);

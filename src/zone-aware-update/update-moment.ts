@@ -38,7 +38,7 @@ export interface UpdateMomentPorts extends HoldPorts {
   readonly pods: Informer<PodView>;
   readonly zones: PodZones;
   readonly reads: ConsistentReads;
-  /** Of ZoneAwareUpdates. */
+  /** The proofs of ZoneAwareUpdates. */
   readonly proofs: ResourceProofs;
   readonly nodeZones: NodeZoneProofs;
   readonly open: OpenDisruptions;
@@ -128,7 +128,7 @@ export function isProvenMoment(moment: UpdateMoment): boolean {
   return isResourceProven && unprovenNodes.length === 0 && isProven(proof, monotonic);
 }
 
-/** The nodes of the pods that go, and of those that are not ready, which must be in the same zone. */
+/** Returns the nodes of the pods that go, and of those that are not ready, which must be in the same zone. */
 function nodesOf({ decisions }: UpdatePlan, target: UpdatedSet | undefined): ReadonlySet<string> {
   const going = new Set(
     decisions.flatMap((each) => (each.kind === 'delete-pod' ? [each.pod.uid] : [])),
@@ -162,7 +162,7 @@ function targetOf(
   return { set, pods, zones: new Map(known) };
 }
 
-/** The status as it is stored; the step that a dry run counted was none, so that the first real one takes few pods. */
+/** Returns the status as it is stored; the step that a dry run counted was none, so that the first real one takes few pods. */
 function statusBefore(update: UpdateView): UpdateStatus {
   const { spec, status } = update;
   const isDryRun = spec.kind === 'valid' && spec.value.isDryRun;
@@ -170,7 +170,7 @@ function statusBefore(update: UpdateView): UpdateStatus {
   return { ...status, updateStep: 0, deletedReplicas: 0 };
 }
 
-/** Whether a process before this one may have been in the midst of a step. */
+/** Reports whether a process before this one may have been in the midst of a step. */
 function isInMotion({ status }: UpdateView, target: UpdatedSet | undefined): boolean {
   if (target === undefined) return false;
   const { updateRevision } = target.set.status;
@@ -205,7 +205,7 @@ function sightOf(
   };
 }
 
-/** The pods that `plan` deletes and that have not gone; one that is stuck costs no budget anything (D-48). */
+/** Returns the pods that `plan` deletes and that have not gone; one that is stuck costs no budget anything (D-48). */
 function wantedBy(
   { decisions }: UpdatePlan,
   target: UpdatedSet | undefined,

@@ -28,8 +28,8 @@ export class UpdateNeeds {
   }
 
   /**
-   * What has to be read or reserved before the plan of `moment` may be acted on; undefined when nothing has. Also notes what
-   * is wanted away.
+   * Returns what has to be read or reserved before the plan of `moment` may be acted on; undefined when nothing has. Also
+   * notes what is wanted away.
    *
    * @throws StaleBasisError when the view is still not proven although it was read a few times, OverruledError when
    * the budgets have to be asked ever again
@@ -43,7 +43,7 @@ export class UpdateNeeds {
     return isProvenMoment(moment) ? this.#reservations(moment) : this.#proof(moment);
   }
 
-  /** The Secret of the query is read just before that is asked. */
+  /** Returns the Secret of the query, to be read just before that is asked. */
   #secretOf({ update, snapshot, plan }: UpdateMoment): Need | undefined {
     const { spec } = snapshot.resource;
     const name = spec.kind === 'valid' ? spec.value.query?.secretRef : undefined;
@@ -69,7 +69,7 @@ export class UpdateNeeds {
     };
   }
 
-  /** Pods go under a budget once their reservations are stored. */
+  /** Returns the reservations that pods under a budget need before they go. */
   #reservations({ wanted, permissions }: UpdateMoment): Need | undefined {
     const open = wanted.filter((_, at) => permissions[at]?.kind === 'to-ask');
     if (open.length === 0) return undefined;
@@ -81,7 +81,10 @@ export class UpdateNeeds {
   }
 }
 
-/** uids of the pods that are wanted, and that no budget keeps: what another budget gave for one that is kept is given back. */
+/**
+ * Returns the uids of the pods that are wanted, and that no budget keeps: what another budget gave for one that is kept is
+ * given back.
+ */
 function permittedIn({ wanted, permissions }: UpdateMoment): readonly string[] {
   return wanted.flatMap(({ pod }, at) => {
     const kind = permissions[at]?.kind;

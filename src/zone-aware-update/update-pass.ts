@@ -21,7 +21,7 @@ import type { UpdateWrites } from './update-writes.ts';
 export interface UpdatePassPorts extends StepPorts, GatePorts {
   readonly client: Client;
   readonly writes: UpdateWrites;
-  /** Of the current revision, by uid of the set. */
+  /** Writes of the current revision, by uid of the set. */
   readonly promotions: WriteAttempts<string, 'RevisionContested'>;
   readonly unseenSets: UnseenWrites;
   readonly unseenUpdates: UnseenWrites;
@@ -67,7 +67,11 @@ export class UpdatePass {
     this.#needs = new UpdateNeeds(key, ports);
   }
 
-  /** @throws what a request fails with, OverruledError or StaleBasisError where something may not be sent any more */
+  /**
+   * Runs the pass.
+   *
+   * @throws what a request fails with, OverruledError or StaleBasisError where something may not be sent any more
+   */
   async run(signal: AbortSignal): Promise<UpdatePassEnd> {
     for (;;) {
       const moment = updateMomentOf(this.#key, this.#ports);
@@ -80,7 +84,7 @@ export class UpdatePass {
     }
   }
 
-  /** What has been written is on its way: nothing is decided on what was before it. */
+  /** Awaits what has been written and is on its way: nothing is decided on what was before it. */
   #awaitingOwnWrite({ update, snapshot, now, monotonic }: UpdateMoment): UpdatePassEnd | undefined {
     const { unseenSets, unseenUpdates } = this.#ports;
     const { target } = snapshot;
@@ -116,7 +120,7 @@ export class UpdatePass {
     return { kind: 'ended', update, holds, requeue: this.#requeueOf(moment, requeue), ended };
   }
 
-  /** Somebody else keeps changing the current revision back. */
+  /** Returns how long the current revision waits which somebody else keeps changing back. */
   #pauseOf(
     { set, to }: Of<'set-current-revision'>,
     { monotonic }: UpdateMoment,
@@ -141,7 +145,7 @@ export class UpdatePass {
     return ended;
   }
 
-  /** @returns whether the set says now what it should */
+  /** Has the set say which revision is current. @returns whether it says that now */
   async #promote(
     decision: Of<'set-current-revision'>,
     { monotonic: at }: UpdateMoment,
@@ -168,7 +172,7 @@ export class UpdatePass {
     return true;
   }
 
-  /** @returns when is looked again */
+  /** Stores the status. @returns when is looked again */
   async #store(
     moment: UpdateMoment,
     ended: readonly EndedDeletion[],
@@ -195,7 +199,7 @@ export class UpdatePass {
     return plan.requeue;
   }
 
-  /** While alarm and query are asked anew, what their last answers came to is still so. */
+  /** Reports whether alarm and query are being asked anew: what their last answers came to is still so. */
   #isPassing({ update, plan }: UpdateMoment): boolean {
     const { reason } = plan.progressing.because;
     if (reason !== 'AwaitingAlarm' && reason !== 'AwaitingQuery') return false;
@@ -211,7 +215,7 @@ export class UpdatePass {
   }
 }
 
-/** Why nothing more is done; who has just asked waits as who asked before. */
+/** Returns why nothing more is done; who has just asked waits as who asked before. */
 function holdsOf({ decisions, progressing }: UpdatePlan): readonly Because<UpdateReason>[] {
   const holds = decisions.flatMap((each) => (each.kind === 'hold' ? [each.because] : []));
   const isAsked = holds.length === 0 && decisions.some(({ kind }) => kind === 'ask');

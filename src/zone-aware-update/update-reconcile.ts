@@ -44,7 +44,7 @@ export class UpdateReconciler {
     this.#reporter = new PlanReporter({ clock, log, events, about: ofZoneAwareUpdates });
   }
 
-  /** One pass over the ZoneAwareUpdate `key`. @throws a fault of this program, or a view that cannot be trusted (D-6) */
+  /** Runs one pass over the ZoneAwareUpdate `key`. @throws a fault of this program, or a view that cannot be trusted (D-6) */
   async reconcile(key: string, signal: AbortSignal): Promise<PassResult> {
     try {
       const end = await new UpdatePass(key, this.#ports).run(signal);
@@ -60,7 +60,7 @@ export class UpdateReconciler {
     await this.#ports.deletions.idle();
   }
 
-  /** Whether something was sent that may take effect yet, and whose outcome nobody knows. */
+  /** Reports whether something was sent that may take effect yet, and whose outcome nobody knows. */
   hasUnanswered(): boolean {
     return this.#ports.open.unansweredPods().length > 0;
   }
@@ -97,7 +97,7 @@ export class UpdateReconciler {
     }
   }
 
-  /** @returns when something is to be told again although nothing changes */
+  /** Reports the outcome. @returns when something is to be reported again although nothing changes */
   #report(
     key: string,
     { namespace, name, uid }: UpdateView,

@@ -24,7 +24,7 @@ export interface UpdateWritePorts {
   readonly client: Client;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly unseenUpdates: UnseenWrites;
-  /** Of ZoneAwareUpdates. */
+  /** The proofs of ZoneAwareUpdates. */
   readonly proofs: ResourceProofs;
 }
 
@@ -44,7 +44,7 @@ const messagesAfter = seconds(10);
 /** Stores the status of ZoneAwareUpdates; the definition of the peer keeps no conditions, and then none are sent. */
 export class UpdateWrites {
   readonly #ports: UpdateWritePorts;
-  /** By uid. */
+  /** Keyed by uid. */
   readonly #sent = new Map<string, Sent>();
   /** uids of those whose conditions are not kept. */
   readonly #bare = new Set<string>();

@@ -26,7 +26,7 @@ export interface ZoneEvictionPorts {
   readonly standings: Pick<ZoneStandings, 'of'>;
   readonly ledgers: Pick<ZoneLedgers, 'of'>;
   readonly nodeZones: NodeZoneProofs;
-  /** Told that an eviction under `budget` was allowed, and that stored. */
+  /** Notes that an eviction under `budget` was allowed, and that stored. */
   onGiven(budget: ZoneBudgetView): void;
 }
 
@@ -46,14 +46,15 @@ export class JudgedZoneEvictions {
     this.#ports = ports;
   }
 
-  /** The pod in the cache; undefined where the cache has none of that name. */
+  /** Returns the pod in the cache; undefined where the cache has none of that name. */
   pod(namespace: string, name: string): PodView | undefined {
     return this.#ports.pods.lister.get(namespace, name);
   }
 
   /**
-   * What all budgets over `pod` say to its eviction, by name; none where there is none. What they allow is stored by then, but
-   * for dry runs. The budgets are those of a view that is at most 10 s old: one that is not seen yet governs all the same.
+   * Returns what all budgets over `pod` say to its eviction, by name; none where there is none. What they allow is stored by
+   * then, but for dry runs. The budgets are those of a view that is at most 10 s old: one that is not seen yet governs all
+   * the same.
    *
    * @throws the reason of `signal` when that aborts first; what the API server fails with
    */
@@ -74,7 +75,7 @@ export class JudgedZoneEvictions {
     throw new ZoneBudgetsChangingError(pod);
   }
 
-  /** Whether the view of the budgets is proven to be at most 10 s old. */
+  /** Reports whether the view of the budgets is proven to be at most 10 s old. */
   #isFresh(namespace: string): boolean {
     const provenAt = this.#ports.inView.provenAt(namespace);
     return provenAt !== undefined && this.#ports.clock.monotonic() - provenAt <= maxDecisionAge;
@@ -107,7 +108,7 @@ export class JudgedZoneEvictions {
   ): Promise<LedgerAnswer> {
     const { clock, ledgers, standings, views, nodeZones } = this.#ports;
     const ledger = ledgers.of(budget, spec);
-    // Whoever asks for what the pods alone forbid costs no request, however often.
+    // To ask for what the pods alone forbid costs no request, however often.
     const now = clock.now();
     const { standing } = standings.of(budget, spec, now);
     const denial = denialByView({ pod, by: 'eviction' }, standing, now);
@@ -123,7 +124,7 @@ export class JudgedZoneEvictions {
   }
 }
 
-/** @throws what says something else */
+/** Returns the error of a zone that is not seen. @throws what says something else */
 function unshownZone(error: unknown): UnshownZoneError {
   if (error instanceof UnshownZoneError) return error;
   throw error;
@@ -160,7 +161,7 @@ function verdictOf(answer: LedgerAnswer): Said {
   }
 }
 
-/** Whether both are the same specs, in any order. */
+/** Reports whether both are the same specs, in any order. */
 function isSame(one: readonly ZoneBudgetView[], other: readonly ZoneBudgetView[]): boolean {
   return one.length === other.length && one.every((budget) => other.includes(budget));
 }

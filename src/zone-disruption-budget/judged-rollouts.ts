@@ -28,9 +28,9 @@ export interface ZoneRolloutPorts {
   readonly ledgers: Pick<ZoneLedgers, 'of'>;
   readonly nodeZones: NodeZoneProofs;
   readonly intents: RolloutIntents;
-  /** The term in which this process leads; undefined while it does not. */
+  /** Returns the term in which this process leads; undefined while it does not. */
   term(): string | undefined;
-  /** Told that pods under `budget` were given away, and that stored. */
+  /** Notes that pods under `budget` were given away, and that stored. */
   onGiven(budget: ZoneBudgetView): void;
 }
 
@@ -58,7 +58,10 @@ export class JudgedZoneRollouts {
     this.#ports = ports;
   }
 
-  /** The budgets as the capability `name` asks them: what others want and have under way by the same keys is not its own. */
+  /**
+   * Returns the budgets as the capability `name` asks them: what others want and have under way by the same keys is not its
+   * own.
+   */
   of(name: string): GroupBudgets {
     const { intents, inView } = this.#ports;
     return {
@@ -119,7 +122,7 @@ export class JudgedZoneRollouts {
     );
   }
 
-  /** @throws UnshownZoneError where a node is in another zone than its cache shows: nothing is asked for then */
+  /** Reads the nodes by which is judged. @throws UnshownZoneError where a node is in another zone than its cache shows: nothing is asked for then */
   async #proveNodes(asked: readonly Asked[], signal: AbortSignal): Promise<void> {
     const { clock, standings, nodeZones } = this.#ports;
     const nodes = asked.flatMap(({ budget, spec, pods }) => {
@@ -129,7 +132,7 @@ export class JudgedZoneRollouts {
     await nodeZones.read(nodeZones.unproven(new Set(nodes), clock.monotonic()), signal);
   }
 
-  /** What each budget that can be read is asked for, in the order of `wanted`. */
+  /** Returns what each budget that can be read is asked for, in the order of `wanted`. */
   #binding(wanted: readonly WantedDisruption[]): readonly Asked[] {
     const found = new Map<string, Asked & { readonly pods: WantedDisruption[] }>();
     for (const one of wanted) {
@@ -143,7 +146,7 @@ export class JudgedZoneRollouts {
     return [...found.values()];
   }
 
-  /** Nobody knows what a budget that cannot be read would say. */
+  /** Returns the answers of a budget that cannot be read: nobody knows what it would say. */
   #unreadable({ pod }: WantedDisruption): Permission[] {
     return this.#ports.inView.over(pod).flatMap(({ name, parsed }): Permission[] => {
       if (parsed.kind === 'valid') return [];
@@ -158,7 +161,7 @@ function overrideOf(maxUnavailable: number): number {
   return rolloutOverride(mode, maxUnavailable);
 }
 
-/** Keys of resources begin with their namespace. */
+/** Returns the namespace, by which keys of resources begin. */
 function namespaceOf(key: string): string {
   return key.slice(0, Math.max(0, key.indexOf('/')));
 }

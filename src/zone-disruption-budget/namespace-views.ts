@@ -87,7 +87,7 @@ export class NamespaceViews {
     statefulSets.onChange(changed);
   }
 
-  /** What is known of `namespace` now; nothing is awaited or asked for. */
+  /** Returns what is known of `namespace` now; nothing is awaited or asked for. */
   of(namespace: string): ProvenNamespace {
     this.#changes += this.#pods.settle().size + this.#sets.settle().size;
     const [pods, sets] = [this.#pods.provenAt(namespace), this.#sets.provenAt(namespace)];

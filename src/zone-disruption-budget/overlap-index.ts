@@ -6,7 +6,7 @@ import { selectorOf, type ZoneBudgetView } from './zone-budget-view.ts';
 /** Budgets of one namespace, by what they want labels to be. */
 interface Filed {
   readonly all: Set<ZoneBudgetView>;
-  /** By the key of a label. */
+  /** Keyed by the key of a label. */
   readonly wanting: Map<string, Wanting>;
 }
 
@@ -56,7 +56,7 @@ export class OverlapIndex implements NearBudgets<ZoneBudgetView> {
     if (filed.all.size === 0) this.#namespaces.delete(budget.namespace);
   }
 
-  /** All that may overlap with `budget`, itself too where it is filed, and some that do not; each at least once. */
+  /** Returns all that may overlap with `budget`, itself too where it is filed, and some that do not; each at least once. */
   *near(budget: ZoneBudgetView): Generator<ZoneBudgetView> {
     const filed = this.#namespaces.get(budget.namespace);
     const selector = selectorOf(budget);
@@ -74,13 +74,13 @@ export class OverlapIndex implements NearBudgets<ZoneBudgetView> {
   }
 }
 
-/** The one of `wishes` that leaves the fewest to be looked at. */
+/** Returns the one of `wishes` that leaves the fewest to be looked at. */
 function fewest(filed: Filed, wishes: readonly Wish[]): Wish | undefined {
   const counted = wishes.map((wish) => ({ wish, count: candidates(filed, wish) }));
   return counted.toSorted((one, other) => one.count - other.count)[0]?.wish;
 }
 
-/** How many budgets are to be looked at that do not want anything else than `wish`. */
+/** Returns how many budgets are to be looked at that do not want anything else than `wish`. */
 function candidates({ all, wanting }: Filed, { key, values }: Wish): number {
   const known = wanting.get(key);
   let count = all.size - (known?.all.size ?? 0);

@@ -12,7 +12,7 @@ export interface Shown {
   /** The reservations of the ledger that have not ended. */
   readonly held: readonly Reservation[];
   readonly moment: LedgerMoment;
-  /** Of the budget that {@link standing} is judged by. */
+  /** The generation of the budget that {@link standing} is judged by. */
   readonly generation: number;
 }
 
@@ -48,8 +48,8 @@ interface Counts {
 }
 
 /**
- * How many places of each known zone are undisturbed, and how many are not; one without a pod is not (W-04). Both have all
- * zones, by name.
+ * Returns how many places of each known zone are undisturbed, and how many are not; one without a pod is not (W-04). Both
+ * have all zones, by name.
  */
 function countByZone({ standing, held }: Shown, tally: Tally): Counts {
   const remembered = new Map(held.map(({ slot }) => [slot.pod, slot.zone]));
@@ -67,8 +67,8 @@ function countByZone({ standing, held }: Shown, tally: Tally): Counts {
 }
 
 /**
- * `observed` and, of `total`, what is seen in no known zone: one for each zone in turn, beginning where there are fewest
- * (ZDB-11); of zones with equally many the first by name.
+ * Returns `observed` and, of `total`, what is seen in no known zone: one for each zone in turn, beginning where there are
+ * fewest (ZDB-11); of zones with equally many the first by name.
  */
 function backFilled(observed: ByZone, total: number): ByZone {
   const order = [...observed.keys()].toSorted(
@@ -81,7 +81,7 @@ function backFilled(observed: ByZone, total: number): ByZone {
   return mapZones(observed, (zone, count) => count + (extra.get(zone) ?? 0));
 }
 
-/** As the ledger judges: where another zone is disturbed, known or not, nothing may go. */
+/** Counts as the ledger judges: where another zone is disturbed, known or not, nothing may go. */
 function allowedByZone(
   { healthy, unhealthy, limit }: Counts & { readonly limit: number },
   tally: Tally,
@@ -94,8 +94,8 @@ function allowedByZone(
 }
 
 /**
- * When each pod was given away last that is still there: another one of its name was not (W-11), and of one that is going
- * that is all there is to say (ZDB-13).
+ * Returns when each pod was given away last that is still there: another one of its name was not (W-11), and of one that is
+ * going that is all there is to say (ZDB-13).
  */
 function disruptedPods({ standing, held }: Shown): ReadonlyMap<string, Instant> {
   const disrupted = new Map<string, Instant>();

@@ -142,7 +142,7 @@ async function seenOf(
   return { shown: { standing, held, moment: release, generation }, sight };
 }
 
-/** Tells people what keeps the budget from its work; what lasts is told again by the looks every 30 s. */
+/** Tells people what keeps the budget from its work; what lasts is reported again by the looks every 30 s. */
 function report(
   budget: ZoneBudgetView,
   problems: readonly Because<ZoneBudgetProblem>[],

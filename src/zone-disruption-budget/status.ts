@@ -85,7 +85,7 @@ function sorted<T>(entries: Iterable<readonly [string, T]>): readonly (readonly 
   return [...entries].toSorted(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** RFC 3339, UTC, rounded down: nothing was given away later than it says. */
+/** Returns RFC 3339 text in UTC, rounded down: nothing was given away later than it says. */
 function wholeSeconds(at: Instant): string {
   const whole = instant(Math.floor(at / 1_000) * 1_000);
   return new Date(whole).toISOString().replace('.000Z', 'Z');

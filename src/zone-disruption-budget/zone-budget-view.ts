@@ -10,7 +10,7 @@ import { parseZoneStatus, type ZoneBudgetStatus } from './status.ts';
 export interface ZoneBudgetView extends Cached {
   /** When the API server says that it was made; undefined where it does not say. */
   readonly createdAt: Instant | undefined;
-  /** Of its spec; 0 where it says none. */
+  /** The generation of its spec; 0 where it says none. */
   readonly generation: number;
   readonly parsed: ParsedZoneBudget;
   readonly status: ZoneBudgetStatus;

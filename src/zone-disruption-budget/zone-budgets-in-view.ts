@@ -16,7 +16,7 @@ import { isSameSpec, selectorOf, type ZoneBudgetView, zoneBudgetView } from './z
 
 type ByUid = ReadonlyMap<string, ZoneBudgetView>;
 
-/** Told of which budgets, by uid, the spec may have changed, or that are gone; undefined: of any, or whether anything is known. */
+/** Called with the uids of budgets whose spec may have changed, or that are gone; undefined: of any, or whether anything is known. */
 export type OnBudgets = (uids: ReadonlySet<string> | undefined) => void;
 
 /** What {@link ZoneBudgetsInView} go through. */
@@ -47,9 +47,9 @@ export class ZoneBudgetsInView {
   readonly #creations: WitnessedCreations;
   readonly #former: FormerBudgets<ZoneBudgetView>;
   readonly #handlers: OnBudgets[] = [];
-  /** By uid; of one whose spec is what it was, the view that was known first. */
+  /** Keyed by uid; of one whose spec is what it was, the view that was known first. */
   #known = new Map<string, ZoneBudgetView>();
-  /** Of all that are known. */
+  /** Overlaps of all that are known. */
   readonly #overlaps = new OverlapIndex();
   /** Whether the cache, which is being listed, has shown what is not taken over yet: all of it is at once. */
   #isBehind = false;
@@ -76,13 +76,13 @@ export class ZoneBudgetsInView {
     for (const view of this.#known.values()) this.#overlaps.add(view);
   }
 
-  /** When the request was sent that proves what is known of `namespace`; undefined while nothing does. */
+  /** Returns when the request was sent that proves what is known of `namespace`; undefined while nothing does. */
   provenAt(namespace: string): Monotonic | undefined {
     this.#settle();
     return this.#reads.provenAt(namespace);
   }
 
-  /** Whether anything tells which budgets `namespace` has, however long ago. */
+  /** Reports whether anything tells which budgets `namespace` has, however long ago. */
   hasRead(namespace: string): boolean {
     return this.#reads.hasRead(namespace);
   }
@@ -93,13 +93,13 @@ export class ZoneBudgetsInView {
     this.#settle();
   }
 
-  /** All that are known, in no order that means anything: one object for each spec. */
+  /** Returns all that are known, in no order that means anything: one object for each spec. */
   list(): readonly ZoneBudgetView[] {
     this.#settle();
     return [...this.#known.values()];
   }
 
-  /** Those that select `pod`, in no order. */
+  /** Returns those that select `pod`, in no order. */
   over(pod: PodView): readonly ZoneBudgetView[] {
     const labels = labelsOf(pod);
     return this.list().filter(
@@ -107,15 +107,15 @@ export class ZoneBudgetsInView {
     );
   }
 
-  /** The budget of this uid as it is now; undefined: it is gone. */
+  /** Returns the budget of this uid as it is now; undefined: it is gone. */
   get(uid: string): ZoneBudgetView | undefined {
     this.#settle();
     return this.#known.get(uid);
   }
 
   /**
-   * Whether this process saw the budget being made, at most 10 s before `now`, and nothing can have been given away that it
-   * governs: another one over the same pods has a ledger of its own.
+   * Reports whether this process saw the budget being made, at most 10 s before `now`, and nothing can have been given away
+   * that it governs: another one over the same pods has a ledger of its own.
    */
   sawCreation(uid: string, now: Monotonic): boolean {
     const budget = this.#known.get(uid);
@@ -123,7 +123,7 @@ export class ZoneBudgetsInView {
     return !this.#former.precede(budget, this.#overlaps.near(budget));
   }
 
-  /** When the budget came to select what another one may have given away; undefined: it has not. */
+  /** Returns when the budget came to select what another one may have given away; undefined: it has not. */
   tookOverAt(uid: string): Monotonic | undefined {
     return this.#former.tookOverAt(uid);
   }
@@ -201,7 +201,7 @@ export class ZoneBudgetsInView {
     for (const handler of this.#handlers) handler(uids);
   }
 
-  /** What there is, one object a name. */
+  /** Returns what there is, one object a name. */
   #views(): readonly ZoneBudgetView[] {
     const { lister } = this.#ports.informer;
     const byNamespace = Map.groupBy(lister.list(), ({ namespace }) => namespace);

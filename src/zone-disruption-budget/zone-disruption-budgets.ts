@@ -57,7 +57,7 @@ export interface ZoneDisruptionBudgetPorts {
 }
 
 /**
- * Whoever may evict pods under ZoneDisruptionBudgets is told here, on any replica: what is given away stands in the ledger of
+ * What may be evicted under ZoneDisruptionBudgets is said here, on any replica: what is given away stands in the ledger of
  * each budget by then. One replica leads: it alone begins the ledgers of new budgets, and writes their status.
  */
 export class ZoneDisruptionBudgets {
@@ -120,13 +120,13 @@ export class ZoneDisruptionBudgets {
     });
   }
 
-  /** This process leads from now on, until {@link resign}. */
+  /** Notes that this process leads from now on, until {@link resign}. */
   lead(term: ZoneLeadingTerm): void {
     this.#leading = term;
     this.#budgetsChanged();
   }
 
-  /** This process does not lead any more: it wants nothing, and ends no intent. */
+  /** Notes that this process does not lead any more: it wants nothing, and ends no intent. */
   resign(): void {
     this.#leading = undefined;
     this.#created.retain(new Set());
@@ -168,7 +168,7 @@ export class ZoneDisruptionBudgets {
     );
   }
 
-  /** Nothing is written any more that nobody asks for. */
+  /** Ends the writes that nobody asks for. */
   close(): void {
     this.#created.close();
     this.#ledgers.retain(new Set());
@@ -190,7 +190,10 @@ export class ZoneDisruptionBudgets {
     };
   }
 
-  /** Budgets came, changed or went: ledgers of those that are gone are closed, and whoever leads begins new ones. */
+  /**
+   * Follows budgets that came, changed or went: closes the ledgers of those that are gone, and begins new ones where this
+   * process leads.
+   */
   #budgetsChanged(): void {
     const budgets = this.#inView.list();
     const uids = new Set(budgets.map(({ uid }) => uid));
@@ -199,7 +202,7 @@ export class ZoneDisruptionBudgets {
     for (const budget of budgets) this.#begin(budget);
   }
 
-  /** The same of one of them. */
+  /** Follows one budget that came, changed or went. */
   #budgetChanged(uid: string): void {
     const budget = this.#inView.get(uid);
     if (budget !== undefined) this.#begin(budget);

@@ -24,10 +24,10 @@ export interface ZoneLedgerPorts {
   readonly inView: Pick<ZoneBudgetsInView, 'tookOverAt'>;
   readonly views: Pick<NamespaceViews, 'prove'>;
   readonly standings: Pick<ZoneStandings, 'of'>;
-  /** Whether this process may begin the ledger of a budget, as it saw that being made. */
+  /** Reports whether this process may begin the ledger of a budget, as it saw that being made. */
   sawCreation(uid: string): boolean;
   leader(viewProvenAt: Monotonic | undefined): Leader | undefined;
-  /** Disruptions of this process that are under way. */
+  /** Returns the disruptions of this process that are under way. */
   begun(): readonly Begun[];
 }
 
@@ -46,7 +46,7 @@ export class ZoneLedgers {
     this.#ports = ports;
   }
 
-  /** The ledger of `budget`, which says `spec`. */
+  /** Returns the ledger of `budget`, which says `spec`. */
   of(budget: ZoneBudgetView, spec: ZoneBudgetSpec): DisruptionLedger {
     const kept = this.#byUid.get(budget.uid) ?? this.#opened({ budget, spec });
     kept.current = { budget, spec };
@@ -93,7 +93,7 @@ export class ZoneLedgers {
   }
 }
 
-/** Which pods a budget binds, and whether: what goes while it does not stands in no ledger. */
+/** Returns which pods a budget binds, and whether: what goes while it does not stands in no ledger. */
 function bindingOf({ selector, isDryRun }: ZoneBudgetSpec): string {
   return `${isDryRun ? 'dry run ' : ''}${selectorText(selector)}`;
 }

@@ -47,7 +47,7 @@ export class ZoneStandings {
     });
   }
 
-  /** How `budget`, which says `spec`, stands at `now`, the wall-clock time of this moment. */
+  /** Returns how `budget`, which says `spec`, stands at `now`, the wall-clock time of this moment. */
   of(budget: ZoneBudgetView, spec: ZoneBudgetSpec, now: Instant): ProvenStanding {
     const { view, provenAt } = this.#ports.views.of(budget.namespace);
     const monotonic = this.#ports.clock.monotonic();
@@ -60,7 +60,7 @@ export class ZoneStandings {
     return { standing, provenAt };
   }
 
-  /** Pods that `budget`, which says `spec`, selects, and that no StatefulSet controls which is seen; by name. */
+  /** Returns the pods that `budget`, which says `spec`, selects, and that no StatefulSet controls which is seen; by name. */
   strangers(budget: ZoneBudgetView, spec: ZoneBudgetSpec): readonly string[] {
     const { view } = this.#ports.views.of(budget.namespace);
     return governedPods(spec.selector, view).strangers;
@@ -83,7 +83,7 @@ export class ZoneStandings {
   }
 }
 
-/** Whether time alone has not ended it; a wall clock that was set back ends it, too. */
+/** Reports whether time alone has not ended it; a wall clock that was set back ends it, too. */
 function holds(
   { standing: { changesAt }, ...made }: Kept,
   now: Instant,

@@ -34,21 +34,21 @@ const type = resourceTypes.zoneDisruptionBudgets;
 /** Stores the status of ZoneDisruptionBudgets. */
 export class ZoneStatusWrites {
   readonly #ports: ZoneStatusWritePorts;
-  /** By uid. */
+  /** Keyed by uid. */
   readonly #answered = new Map<string, Answered>();
-  /** Of statuses over ones that somebody else had changed, by uid. */
+  /** Writes of statuses over ones that somebody else had changed, by uid. */
   readonly #contests = new WriteAttempts<'status', 'StatusContested'>();
 
   constructor(ports: ZoneStatusWritePorts) {
     this.#ports = ports;
   }
 
-  /** Whether the cache does not show what was written last. */
+  /** Reports whether the cache does not show what was written last. */
   isAwaited({ uid }: ZoneBudgetView): boolean {
     return this.#ports.unseen.of(uid) !== undefined;
   }
 
-  /** Why no status of `budget` is stored yet, and for how long; undefined where one may be. */
+  /** Returns why no status of `budget` is stored yet, and for how long; undefined where one may be. */
   pauseOf({ uid }: ZoneBudgetView): StatusPause | undefined {
     const now = this.#ports.clock.monotonic();
     const pause = this.#contests.of(uid, now);
@@ -87,7 +87,7 @@ export class ZoneStatusWrites {
     unseen.answered(uid, stored.metadata.resourceVersion);
   }
 
-  /** Both sides would answer one another as fast as the API server lets them. */
+  /** Pauses where somebody else writes, too: both sides would answer one another as fast as the API server lets them. */
   #contested({ uid, name }: ZoneBudgetView): void {
     const at = this.#ports.clock.monotonic();
     this.#contests.sweep(at);
@@ -99,7 +99,7 @@ export class ZoneStatusWrites {
     }));
   }
 
-  /** The budget is gone. */
+  /** Forgets the budget, which is gone. */
   forget(uid: string): void {
     this.#answered.delete(uid);
   }

@@ -35,7 +35,7 @@ const checkout = fileURLToPath(new URL('../..', import.meta.url));
 const node = '/nodejs/bin/node';
 const MiB = 1 << 20;
 
-/** Figures of issue 15, in bytes. */
+/** What the image may be large at most, in bytes. */
 const most = { program: 3.3e6, sdk: 0.75e6, bedrock: 1.5e6, beyondNode: 75e6 };
 
 /** Copies what a clone would have, with times and a place of its own. */

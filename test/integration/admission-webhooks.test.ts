@@ -1,4 +1,4 @@
-/** The webhooks of the real program behind the API server, over verified TLS (issue 6). */
+/** The webhooks of the real program behind the API server, over verified TLS. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';

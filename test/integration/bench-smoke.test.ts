@@ -159,7 +159,7 @@ test('formatFindings() shows value, bound, source and method of a figure', () =>
     formatFindings({ bench: 'start', setting: 'ten pods', figures: [figure] }),
     [
       'start: ten pods',
-      '  PASS  peak RSS: 171 MB (bound ≤ 180, from founding issue, "Benchmarks", D-2)',
+      '  PASS  peak RSS: 171 MB (bound ≤ 180, from goals of the program: fits where the first peer does)',
       '        VmHWM of /proc',
       '',
     ].join('\n'),

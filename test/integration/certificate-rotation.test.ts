@@ -249,7 +249,7 @@ test('[admission 95] a bundle that somebody clears or overwrites is restored', a
   await world.close();
 });
 
-test('a CA of the form of ours that no Secret names leaves the bundles within five minutes (#14)', async () => {
+test('a CA of the form of ours that no Secret names leaves the bundles within five minutes', async () => {
   const world = await CertificateWorld.create();
   await world.createConfiguration('no-downscale-test');
   await world.ready();
@@ -408,7 +408,7 @@ const shippedSecret: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'update'], resourceNames: [SECRET] },
 ];
 
-test('a Secret that is shipped empty is filled and renewed where the Role permits to create none (#14)', async () => {
+test('a Secret that is shipped empty is filled and renewed where the Role permits to create none', async () => {
   const world = await CertificateWorld.create();
   const rules = shippedSecret;
   world.cluster.authorizer.restrict([{ user: 'operator-1', namespace: NAMESPACE, rules }]);
@@ -420,7 +420,7 @@ test('a Secret that is shipped empty is filled and renewed where the Role permit
   await world.close();
 });
 
-test('a Secret that is missing and may not be created ends the start with a sentence that says what to do (#14)', async () => {
+test('a Secret that is missing and may not be created ends the start with a sentence that says what to do', async () => {
   const world = await CertificateWorld.create();
   const rules = shippedSecret;
   world.cluster.authorizer.restrict([{ user: 'operator-1', namespace: NAMESPACE, rules }]);

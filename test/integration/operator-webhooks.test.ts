@@ -1,4 +1,4 @@
-/** The webhooks of the real program as a process of its own, behind an API server that verifies them (issue 6). */
+/** The webhooks of the real program as a process of its own, behind an API server that verifies them. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';

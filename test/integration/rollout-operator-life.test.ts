@@ -181,7 +181,7 @@ function isOurs(world: World, event: string): boolean {
   return JSON.stringify(stored).includes('"rollout-operator"');
 }
 
-test('under a Role that lacks nothing five permissions are asked for at the start, and no missing rule is told (#15)', async () => {
+test('under a Role that lacks nothing five permissions are asked for at the start, and no missing rule is told', async () => {
   const world = await World.create(small);
   const lines: string[] = [];
   world.onLog.add(({ message }) => lines.push(message));
@@ -196,7 +196,7 @@ test('under a Role that lacks nothing five permissions are asked for at the star
   await world.close();
 });
 
-test('without a Lease in the Role every start waits 120 s, and one line of the log has the rules that would spare it, and all others that are missing (#15)', async () => {
+test('without a Lease in the Role every start waits 120 s, and one line of the log has the rules that would spare it, and all others that are missing', async () => {
   const world = await World.create(small);
   restrict(world, peerRole);
   const lines: unknown[] = [];

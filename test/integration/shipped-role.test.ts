@@ -70,7 +70,7 @@ function withoutStreaming({ faults }: EmbeddedCluster, resources: readonly strin
   }
 }
 
-test('the Role without webhooks permits all that is done, and nothing besides (#14)', async () => {
+test('the Role without webhooks permits all that is done, and nothing besides', async () => {
   const world = await World.create(small);
   const definition = { body: zoneAwarePodDisruptionBudgetDefinition };
   await world.run(world.admin.create(resourceTypes.customResourceDefinitions, {}, definition));
@@ -186,7 +186,7 @@ describe('the Roles with webhooks', () => {
     return (container?.args ?? []).filter((flag) => !flag.includes('$('));
   }
 
-  test('permit all that is done, and nothing besides (#14)', async () => {
+  test('permit all that is done, and nothing besides', async () => {
     const env = { HTTP_PROXY: (await pods.listen()).href };
     const { cluster } = stage;
     withoutStreaming(

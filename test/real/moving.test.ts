@@ -106,7 +106,7 @@ describe('a move from the peer to this program and back', { concurrency: 2 }, ()
     });
   }
 
-  test("what a start under the peer's Role tells is missing makes it whole when it is pasted into a Role (#15)", {
+  test("what a start under the peer's Role tells is missing makes it whole when it is pasted into a Role", {
     timeout: 120_000,
   }, async (context) => {
     const { own } = lane;

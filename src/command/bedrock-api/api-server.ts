@@ -28,7 +28,7 @@ const mostBytes: Readonly<Record<Route['kind'], number>> = {
   act: 1_024,
   get: 0,
 };
-/** Requests that are under way at once; whoever comes then is told to come again. */
+/** Requests that are under way at once; a client that comes then is asked to come again. */
 const mostAtOnce = 32;
 
 /** Serves the deploy API beside `/ready`, `/live` and `/metrics`. @throws {Error} one sentence, where it cannot listen */
@@ -89,7 +89,7 @@ async function answered(
   return api.answer({ method, path, headers, body }, route);
 }
 
-/** @returns undefined for a body that is too long, of which no more is kept */
+/** Reads a body. @returns undefined for a body that is too long, of which no more is kept */
 async function boundedBody(
   request: IncomingMessage,
   most: number,

@@ -65,7 +65,7 @@ export class DeployApi {
     this.#token = digestOf(options.token);
   }
 
-  /** Whether a request may be looked at, before any of its body is read: callbacks are known by their signature. */
+  /** Reports whether a request may be looked at, before any of its body is read: callbacks are known by their signature. */
   isLetIn(request: Pick<ApiRequest, 'headers'>, route: Route): boolean {
     if (route.kind === 'callback') return true;
     const [, given = ''] = /^Bearer (\S+)$/i.exec(headerOf(request, 'authorization') ?? '') ?? [];

@@ -81,7 +81,7 @@ export class DeployStore {
     throw new BusyError('The deploy is changed by others all the time: try again');
   }
 
-  /** @returns undefined where it has changed meanwhile */
+  /** Writes the stage. @returns undefined where it has changed meanwhile */
   async #write(
     { metadata }: KubernetesObject,
     { record, spec }: DeployChange,
@@ -99,7 +99,7 @@ export class DeployStore {
   }
 }
 
-/** Whoever deploys by other means leaves the record behind, and takes the stage away. */
+/** Reports whether the stage is as recorded: to deploy by other means leaves the record behind, and takes the stage away. */
 function isInPlace(object: KubernetesObject, { phases, current }: DeployRecord): boolean {
   const { stageId } = objectAt(objectAt(object, 'spec'), 'bapi');
   return stageId === phases[current]?.stageId;

@@ -10,7 +10,7 @@ export function phaseState({ object, record }: StoredDeploy, at: number): PhaseS
   const phase = record.phases[at];
   if (phase?.stageId === undefined) return 'waiting';
   if (phase.result !== undefined) return phase.result;
-  // Whoever went on had seen the end.
+  // A client that went on had seen the end.
   if (at < record.current) return 'success';
   const end = endOf(rolloutReport(object));
   if (end === undefined) return 'running';

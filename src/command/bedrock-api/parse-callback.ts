@@ -7,7 +7,7 @@ export interface ParsedCallback {
   readonly stageId: string;
   readonly result: CallbackReport['result'];
   readonly percent: number;
-  /** Of the StatefulsetRollout. */
+  /** The uid of the StatefulsetRollout. */
   readonly uid: string;
 }
 

@@ -9,10 +9,10 @@ import { plainText } from './rollout-report.ts';
 
 /** What is deployed. */
 export interface ApiDeploy {
-  /** Of the `bedrock.yaml`. */
+  /** The text of the `bedrock.yaml`. */
   readonly text: string;
   readonly deploy: DeployOptions;
-  /** Of the phases that are carried out, rising. */
+  /** The percentages of the phases that are carried out, rising. */
   readonly percents: readonly number[];
   /** Whether the API goes from phase to phase by itself. */
   readonly isConfirmed: boolean;
@@ -23,7 +23,7 @@ export interface ApiDriverOptions {
   readonly api: ApiAccess;
   readonly clock: Clock;
   readonly request: ApiDeploy;
-  /** Told one line whenever phase, percentage or reason change. */
+  /** Called with one line whenever phase, percentage or reason change. */
   readonly tell: (line: string) => void;
 }
 
@@ -78,7 +78,7 @@ export class ApiDriver implements PhaseDriver {
     }
   }
 
-  /** @returns undefined where it may answer the next time */
+  /** Asks once. @returns undefined where it may answer the next time */
   async #poll(signal: AbortSignal): Promise<ApiReply | undefined> {
     const call = { method: 'GET', path: this.#path } as const;
     try {

@@ -32,7 +32,10 @@ export async function applyPhase(
   return applyObject(resourceTypes.statefulsetRollouts, rollout, ports);
 }
 
-/** Server-side apply of `object`, which takes its fields from whoever has them: a deploy is the word of who starts it. */
+/**
+ * Applies `object` at the server's side, which takes its fields from others that have them: a deploy is the word of who
+ * starts it.
+ */
 async function applyObject(
   type: ResourceType,
   object: JsonObject,

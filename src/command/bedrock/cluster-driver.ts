@@ -19,7 +19,7 @@ export interface ClusterDriverOptions {
   readonly phases: readonly ConvertedPhase[];
   /** The percentage that a deploy begins with: what comes later goes on with it. */
   readonly firstPercent: number;
-  /** Told one line whenever phase, percentage or reason change. */
+  /** Called with one line whenever phase, percentage or reason change. */
   readonly tell: (line: string) => void;
 }
 
@@ -51,7 +51,7 @@ export class ClusterDriver implements PhaseDriver {
     await this.#options.cluster.close();
   }
 
-  /** Whoever has asked for a pause between two phases has one: only they end it. */
+  /** Keeps a pause that somebody asked for between two phases: only they end it. */
   async #asPaused(wanted: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const { client } = this.#options.cluster;
     try {

@@ -6,7 +6,7 @@ import type { BedrockPorts } from './bedrock-ports.ts';
 /** A cluster that can be asked. */
 export interface ClusterAccess {
   readonly client: Client;
-  /** Of whoever names none. */
+  /** For those that name none. */
   readonly namespace: string;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export interface ApiCall {
 
 /** A deploy API that can be asked. */
 export interface ApiAccess {
-  /** @throws {Error} where there is no answer that can be read */
+  /** Calls the API. @throws {Error} where there is no answer that can be read */
   call(call: ApiCall, signal: AbortSignal): Promise<ApiReply>;
   close(): Promise<void>;
 }

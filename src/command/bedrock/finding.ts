@@ -4,7 +4,7 @@ import { quoted } from '#base/quoted.ts';
 /** What is wrong, or odd, with a part of the input. */
 export interface Finding {
   readonly severity: 'error' | 'warning';
-  /** Of the input; undefined for what stands in no line of it, as an option. */
+  /** The line of the input; undefined for what stands in no line of it, as an option. */
   readonly line: number | undefined;
   /** Path of the field, or an option; empty for the input as a whole. */
   readonly path: string;
@@ -12,7 +12,7 @@ export interface Finding {
   readonly message: string;
 }
 
-/** Most findings that are told one by one: an input may be nothing but mistakes. */
+/** Most findings that are reported one by one: an input may be nothing but mistakes. */
 const mostTold = 50;
 
 /** Returns an error in no line of the input. */
@@ -20,7 +20,7 @@ export function mistake(path: string, message: string): Finding {
   return { severity: 'error', line: undefined, path, message };
 }
 
-/** Whether one of `findings` is an error. */
+/** Reports whether one of `findings` is an error. */
 export function hasErrors(findings: readonly Finding[]): boolean {
   return findings.some(({ severity }) => severity === 'error');
 }

@@ -15,7 +15,7 @@ export interface Followed<Verdict> {
   readonly clock: Clock;
   readonly namespace: string;
   readonly name: string;
-  /** Told each state, undefined for gone. @returns what ends the wait; undefined: wait on */
+  /** Called with each state, undefined for gone. @returns what ends the wait; undefined: wait on */
   readonly judge: (object: KubernetesObject | undefined) => Verdict | undefined;
 }
 
@@ -96,7 +96,7 @@ async function watchFrom<Verdict extends object>(
   return found.verdict;
 }
 
-/** Whether another look may well go better. */
+/** Reports whether another look may well go better. */
 function isPassing(error: unknown): boolean {
   if (error instanceof ApiError)
     return error.status === 429 || error.status === 410 || error.status >= 500;

@@ -5,7 +5,7 @@ export type Reference =
   | { readonly kind: 'valid'; readonly reference: string }
   | { readonly kind: 'invalid'; readonly why: string };
 
-/** Registry and repository, perhaps a tag, and the digest that says which image it is whoever moves the tag. */
+/** Registry and repository, perhaps a tag, and the digest that says which image it is no matter who moves the tag. */
 const digested = /^[A-Za-z0-9][\w.:/-]*@(?:sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128})$/;
 const tagged = /^[A-Za-z0-9][\w.:/-]*$/;
 const longest = 1_024;

@@ -106,7 +106,7 @@ class Anchors {
   /** Targets of aliases that are being read: what they hold is known, and what has followed them is not theirs. */
   #depth = 0;
 
-  /** A node comes that may have an anchor. */
+  /** Notes that a node comes that may have an anchor. */
   note(node: Node): void {
     if (this.#depth > 0 || isAlias(node) || node.anchor === undefined) return;
     this.#latest.set(node.anchor, node);
@@ -139,7 +139,7 @@ class Walk {
     this.#counter = counter;
   }
 
-  /** @throws {SourceError} for what no JSON value is, and for what is too large */
+  /** Returns the value of a node. @throws {SourceError} for what no JSON value is, and for what is too large */
   valueOf(node: Node | null, path: string): JsonValue {
     if (node === null) return null;
     this.#values += 1;

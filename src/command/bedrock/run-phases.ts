@@ -11,7 +11,7 @@ export interface PhaseRun {
   readonly percents: readonly number[];
   /** Whether nobody is asked between two phases. */
   readonly isConfirmed: boolean;
-  /** Of the whole run; undefined: as long as it takes. */
+  /** How long the whole run may take; undefined: as long as it takes. */
   readonly timeout: Millis | undefined;
   /** What a person who stops here does to go on with the phase of `percent`, in whole lines. */
   readonly howToGoOn: (percent: number) => string;

@@ -5,7 +5,7 @@ import { arrayAt, integerAt, objectAt, objectsIn, stringAt } from '#statefulset/
 import { podsIn } from '#statefulset-rollout/status.ts';
 import { plainText, progressLine, rolloutReport } from './rollout-report.ts';
 
-/** Pods and conditions that are told one by one: there may be a thousand. */
+/** Pods and conditions that are reported one by one: there may be a thousand. */
 const mostTold = 20;
 
 /** Returns what `bedrock status` says of a stored StatefulsetRollout, in whole lines. */
@@ -97,7 +97,7 @@ function rolloutText(status: JsonObject): string {
   return parts.flatMap(([label, text]) => (text === '' ? [] : [`${label} ${text}`])).join(', ');
 }
 
-/** Pods that came back new before they were reached, and since when there have been some. */
+/** Names the pods that came back new before they were reached, and since when there have been some. */
 function leakText(status: JsonObject): string {
   const leak = objectAt(status, 'leak');
   const count = integerAt(leak, 'leakedReplicas') ?? 0;
@@ -106,7 +106,7 @@ function leakText(status: JsonObject): string {
   return [podsText(count), since === '' ? '' : `since ${since}`].join(' ').trim();
 }
 
-/** Those that are not as they should be; the first two tell what phase and reason tell already. */
+/** Names the conditions that are not as they should be; the first two say what phase and reason say already. */
 function conditionText(condition: JsonObject): readonly string[] {
   const type = word(condition, 'type');
   const bad = ['VersionLeak', 'ParallelismLimited'].includes(type) ? 'True' : 'False';

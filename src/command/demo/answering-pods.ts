@@ -27,7 +27,7 @@ export interface PodCall {
 /** Ports of {@link AnsweringPods}. */
 export interface AnsweringPodsOptions {
   readonly clock: Clock;
-  /** Told of each answer. */
+  /** Called with each answer. */
   readonly onCall: (call: PodCall) => void;
 }
 
@@ -63,17 +63,17 @@ export class AnsweringPods {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** From now on `pod` answers like this. */
+  /** Has `pod` answer like this from now on. */
   behave(pod: string, mood: PodMood): void {
     this.#podOf(pod).mood = mood;
   }
 
-  /** Since when `pod` is prepared to go; undefined while it is not. */
+  /** Returns since when `pod` is prepared to go; undefined while it is not. */
   preparedAt(pod: string): Instant | undefined {
     return this.#pods.get(pod)?.preparedAt;
   }
 
-  /** `pod` is gone, and its successor knows nothing. */
+  /** Forgets `pod`, which is gone: its successor knows nothing. */
   forget(pod: string): void {
     this.#pods.delete(pod);
   }

@@ -26,7 +26,11 @@ export const drainFolder: string = join(examples, 'ingester-disruption-budget');
 /** The manifests of its budget, under which all of a zone is one. */
 export const budgetFolder: string = join(drainFolder, 'zone-mode');
 
-/** All objects of the `.yaml` files of `folder`, in the order in which to create them. @throws {Error} naming what is wrong */
+/**
+ * Reads all objects of the `.yaml` files of `folder`, in the order in which to create them.
+ *
+ * @throws {Error} naming what is wrong
+ */
 export async function readManifests(folder: string): Promise<readonly JsonObject[]> {
   const names = (await readdir(folder)).filter((name) => /\.ya?ml$/.test(name)).toSorted();
   if (names.length === 0) throw new Error(`Cannot apply ${folder}: it has no .yaml files`);

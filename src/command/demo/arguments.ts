@@ -24,7 +24,7 @@ export function parseArguments(args: readonly string[], table: OptionTable): Par
   return { kind: 'valid', options };
 }
 
-/** `true`; undefined for a flag that was given a value. */
+/** Returns `true`; undefined for a flag that was given a value. */
 function flagValue(attached: string | undefined): string | undefined {
   return attached === undefined ? 'true' : undefined;
 }
@@ -50,7 +50,7 @@ export interface NumberRule {
   readonly isInteger: boolean;
 }
 
-/** The number given for `name`, undefined when it was not given, or the sentence that says what it must be. */
+/** Returns the number given for `name`, undefined when it was not given, or the sentence that says what it must be. */
 export function numberOption(
   options: GivenOptions,
   name: string,

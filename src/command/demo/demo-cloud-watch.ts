@@ -13,8 +13,8 @@ const jsonType = 'application/x-amz-json-1.0';
 const operation = 'GraniteServiceVersion20100801.DescribeAlarms';
 
 /**
- * Stands in for CloudWatch on 127.0.0.1, as the SDK speaks to it: AWS JSON 1.0, and one composite alarm, `name`. Signatures are
- * not looked at, as nobody else knows the port.
+ * Returns stands in for CloudWatch on 127.0.0.1, as the SDK speaks to it: AWS JSON 1.0, and one composite alarm, `name`.
+ * Signatures are not looked at, as nobody else knows the port.
  */
 export async function startDemoCloudWatch(name: string): Promise<DemoCloudWatch> {
   let alarm = { AlarmName: name, StateValue: 'OK', StateReason: '' };
@@ -35,7 +35,7 @@ export async function startDemoCloudWatch(name: string): Promise<DemoCloudWatch>
   };
 }
 
-/** The question is read to its end, so that the connection can be used again. */
+/** Answers a question once it is read to its end, so that the connection can be used again. */
 function answer(
   request: IncomingMessage,
   response: ServerResponse,

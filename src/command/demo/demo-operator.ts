@@ -26,9 +26,9 @@ export interface DemoOperatorOptions {
   readonly kubeconfig: string;
   /** Names it in the Lease; new at every start. */
   readonly identity: string;
-  /** Told the port of the webhooks, where the scene has flags for them. */
+  /** Called with the port of the webhooks, where the scene has flags for them. */
   readonly onListening: (port: number) => void;
-  /** Told when its caches are filled. */
+  /** Called when its caches are filled. */
   readonly onReady: () => void;
   readonly onPlan: (plan: Plan) => void;
 }
@@ -71,7 +71,7 @@ export async function runDemoOperator(
   }
 }
 
-/** A process that is not ready yet, and says when it is. */
+/** Returns the readiness of a process that is not ready yet, and says when it is. */
 function toldReadiness({ onReady }: DemoOperatorOptions): Readiness {
   const readiness = createReadiness();
   const announce = (): void => {

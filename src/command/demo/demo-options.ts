@@ -36,7 +36,7 @@ export interface DemoOptions {
   readonly maxUnavailable: number | undefined;
 }
 
-/** Plays that are told in lines, on a terminal, too. */
+/** Plays that are shown in lines, on a terminal, too. */
 export type LinesDemoOptions = PhasedDemoOptions | ExponentialDemoOptions | PercentDemoOptions;
 
 /** The options, or what to print instead of starting, and the exit code. */
@@ -139,7 +139,7 @@ function percent(options: GivenOptions): DemoArguments {
   return { kind: 'run', options: { scenario: 'percent', speed, pods, maxUnavailable } };
 }
 
-/** Whether zones are scaled rather than rolled. */
+/** Reports whether zones are scaled rather than rolled. */
 function isScaling(scenario: Scenario): boolean {
   return scenario === 'delayed-downscale' || scenario === 'no-downscale';
 }

@@ -36,7 +36,7 @@ export async function startDemoPrometheus(metric: DemoMetric): Promise<DemoProme
   };
 }
 
-/** The first line that it says of itself; undefined where there is none. */
+/** Returns the first line that it says of itself; undefined where there is none. */
 async function installed(): Promise<string | undefined> {
   const child = spawn('prometheus', ['--version'], { stdio: ['ignore', 'pipe', 'pipe'] });
   const said: string[] = [];
@@ -81,7 +81,7 @@ async function realPrometheus(version: string, exporter: Server): Promise<DemoPr
   return { url, says: `${version} scrapes the pods each second`, close };
 }
 
-/** @throws {Error} when it ends before it answers */
+/** Waits until it answers. @throws {Error} when it ends before it answers */
 async function untilReady(child: ChildProcess): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const lines: string[] = [];

@@ -34,10 +34,11 @@ interface SlackPlace {
 const idOfChannel = 'C0DEMO001';
 
 /**
- * Stands in for Slack on 127.0.0.1, as its library speaks to it: `chat.postMessage` and `chat.update`, one token and one channel.
+ * Returns stands in for Slack on 127.0.0.1, as its library speaks to it: `chat.postMessage` and `chat.update`, one token and
+ * one channel.
  *
  * @param channel with its `#`
- * @param changed told each message as it stands after a call
+ * @param changed called with each message as it stands after a call
  */
 export async function startDemoSlack(
   channel: string,

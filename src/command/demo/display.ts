@@ -10,11 +10,11 @@ import { LivePicture } from './terminal.ts';
 export interface Display {
   fact(fact: Fact): void;
   phase(phase: string, startedAt: Millis | undefined): void;
-  /** From now on there is a group to show. */
+  /** Shows a group from now on. */
   show(stage: Stage): void;
-  /** A run has ended; the next one begins with a phase. */
+  /** Shows that a run has ended; the next one begins with a phase. */
   summary(summary: Summary): void;
-  /** A run has failed. */
+  /** Shows that a run has failed. */
   failure(sentence: string): void;
   close(): void;
 }
@@ -127,7 +127,7 @@ export class PictureDisplay implements Display {
   }
 }
 
-/** What `stage` has to show, `startedAt` being when what is played began. */
+/** Returns what `stage` has to show, `startedAt` being when what is played began. */
 function stateOf(
   stage: Stage | undefined,
   startedAt: Millis | undefined,
@@ -151,7 +151,7 @@ function stateOf(
   };
 }
 
-/** Whether the terminal shows colours and nobody asked for none (NO_COLOR). */
+/** Reports whether the terminal shows colours and nobody asked for none (NO_COLOR). */
 function hasColours(): boolean {
   const isRefused = (process.env['NO_COLOR'] ?? '') !== '';
   return !isRefused && process.stdout.hasColors();

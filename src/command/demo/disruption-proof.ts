@@ -21,22 +21,22 @@ export class DisruptionProof {
   /** Names of pods that were created with an image, by image and by name of the set. */
   readonly #reached = new Map<string, Map<string, Set<string>>>();
 
-  /** Whether all zones have been complete. */
+  /** Reports whether all zones have been complete. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
 
-  /** The most zones that had an unavailable pod at the same commit. */
+  /** Returns the most zones that had an unavailable pod at the same commit. */
   get mostZonesDown(): number {
     return this.#mostZones;
   }
 
-  /** Pods that the operator deleted. */
+  /** Returns how many pods the operator deleted. */
   get deletions(): number {
     return this.#deletions;
   }
 
-  /** By name of the set. */
+  /** Returns the records of zones by name of the set. */
   get zones(): readonly ZoneRecord[] {
     return [...this.#zones.values()];
   }
@@ -62,7 +62,7 @@ export class DisruptionProof {
     this.#deletions += 1;
   }
 
-  /** What is unavailable from now on is nobody's doing. */
+  /** Suspends the proof: what is unavailable from now on is nobody's doing. */
   suspend(): void {
     this.#isSuspended = true;
   }
@@ -80,7 +80,7 @@ export class DisruptionProof {
     this.#reached.set(image, sets.set(set, pods.add(pod)));
   }
 
-  /** How many pods `image` reached, one number for each zone that it reached. */
+  /** Returns how many pods `image` reached, one number for each zone that it reached. */
   reach(image: string): readonly number[] {
     return [...(this.#reached.get(image)?.values() ?? [])].map(({ size }) => size);
   }

@@ -59,7 +59,7 @@ export class DownscalePlay {
     options.stage.onCommit((commit) => this.#observe(commit));
   }
 
-  /** A pod has answered a call. */
+  /** Notes that a pod has answered a call. */
   called(call: PodCall): void {
     this.#proof.called(call);
     // After its start the operator takes back whatever its predecessor may have asked for (D-22).
@@ -118,7 +118,7 @@ export class DownscalePlay {
     await this.#until(`all zones have ${from} pods again`, () => this.#have(from));
   }
 
-  /** Whether each zone has `count` pods, all ready and no other ones, and what they mirror says so. */
+  /** Reports whether each zone has `count` pods, all ready and no other ones, and what they mirror says so. */
   #have(count: number): boolean {
     const { observer } = this.#options.stage;
     const isThere = observer.areAll((zone) => isComplete(zone) && zone.cells.length === count);
@@ -126,7 +126,7 @@ export class DownscalePlay {
     return isThere && isAll && this.#reported === count;
   }
 
-  /** As an autoscaler does: reads the scale, and puts it back with another count. */
+  /** Scales as an autoscaler does: reads the scale, and puts it back with another count. */
   async #scale(replicas: number): Promise<void> {
     const { stage, scene, signal } = this.#options;
     scene.want(replicas);

@@ -33,7 +33,7 @@ export class DownscaleProof {
     this.#preparedAt = preparedAt;
   }
 
-  /** A pod has answered. */
+  /** Notes that a pod has answered. */
   called({ pod, method, took, status }: PodCall): void {
     if (method !== 'POST') return;
     this.#asked.set(pod, (this.#asked.get(pod) ?? 0) + 1);
@@ -41,7 +41,7 @@ export class DownscaleProof {
     this.#slowest.set(pod, millis(Math.max(took, this.#slowest.get(pod) ?? 0)));
   }
 
-  /** A set has shrunk. */
+  /** Notes that a set has shrunk. */
   shrunk(shrinking: Shrinking): void {
     const { set, from, to, at } = shrinking;
     this.#shrinkings.push(shrinking);
@@ -53,22 +53,22 @@ export class DownscaleProof {
     }
   }
 
-  /** Pods that went, in order. */
+  /** Returns the pods that went, in order. */
   get departures(): readonly Departure[] {
     return this.#departures;
   }
 
-  /** How often each pod was asked to prepare. */
+  /** Returns how often each pod was asked to prepare. */
   get asked(): ReadonlyMap<string, number> {
     return this.#asked;
   }
 
-  /** How often each pod said that it cannot yet; pods that never did are left out. */
+  /** Returns how often each pod said that it cannot yet; pods that never did are left out. */
   get refusals(): ReadonlyMap<string, number> {
     return this.#refusals;
   }
 
-  /** The pod that took longest to answer. */
+  /** Returns the pod that took longest to answer. */
   get slowest(): { readonly pod: string; readonly took: Millis } | undefined {
     const [first] = [...this.#slowest].toSorted(([, a], [, b]) => b - a);
     return first === undefined ? undefined : { pod: first[0], took: first[1] };
@@ -79,7 +79,7 @@ export class DownscaleProof {
     return [...new Set(this.#shrinkings.map(({ zone }) => zone))];
   }
 
-  /** The shortest time from when a zone noted that it shrank to when another one did; undefined without two. */
+  /** Returns the shortest time from when a zone noted that it shrank to when another one did; undefined without two. */
   get closest(): Millis | undefined {
     let closest: Millis | undefined;
     let before: Shrinking | undefined;

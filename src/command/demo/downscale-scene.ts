@@ -23,7 +23,7 @@ export interface DownscaleTimes {
   readonly refusals: number;
 }
 
-/** The times of the demo, divided by `speed`. */
+/** Returns the times of the demo, divided by `speed`. */
 export function downscaleTimesAt(speed: number): DownscaleTimes {
   return {
     delay: millis(Math.ceil(4_000 / speed)),
@@ -50,7 +50,7 @@ export class DownscaleScene implements Scene {
     /** Where the pods answer. */
     readonly proxy: string;
     readonly times: DownscaleTimes;
-    /** Of each zone; undefined: as the manifests say. */
+    /** How many pods each zone has; undefined: as the manifests say. */
     readonly pods: number | undefined;
   }) {
     this.podEnv = { HTTP_PROXY: options.proxy };
@@ -78,7 +78,7 @@ export class DownscaleScene implements Scene {
     return { ...set, metadata: { ...metadata, labels, annotations } };
   }
 
-  /** The count that the autoscaler has asked for. */
+  /** Notes the count that the autoscaler has asked for. */
   want(replicas: number): void {
     this.#wanted = replicas;
   }

@@ -194,7 +194,7 @@ export class DrainPlay {
   }
 }
 
-/** The first zone is done, and a pod of a later one has been replaced, or is. */
+/** Reports whether the first zone is done, and a pod of a later one has been replaced, or is. */
 function isInTheMiddle([first, ...later]: readonly ZoneView[]): boolean {
   const isFirstDone = first !== undefined && isRolled(first);
   return (

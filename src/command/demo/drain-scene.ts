@@ -47,12 +47,12 @@ export class DrainScene implements Scene {
     return { ...set, spec: { ...objectAt(set, 'spec'), minReadySeconds: settlesFor } };
   }
 
-  /** How long the drainer `number`, from 1 on, waits before it asks again: never all at one moment. */
+  /** Returns how long the drainer `number`, from 1 on, waits before it asks again: never all at one moment. */
   pauseOf(number: number): Millis {
     return millis((900 + 300 * number) / this.#speed);
   }
 
-  /** From now on the picture shows `lines`, too. */
+  /** Has the picture show `lines`, too, from now on. */
   tell(lines: () => readonly string[]): void {
     this.#panel = lines;
   }

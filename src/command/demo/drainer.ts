@@ -17,7 +17,7 @@ export interface DrainerOptions {
   readonly clock: Clock;
   /** Until it asks again for a pod that it was denied; kubectl waits 5 s. */
   readonly pause: Millis;
-  /** Told what it reads, when that is news. */
+  /** Called with what it reads, when that is news. */
   readonly onNote: (text: string) => void;
 }
 
@@ -50,7 +50,10 @@ export class Drainer {
     return { name, node, evicted: this.#evicted, denied: this.#denied };
   }
 
-  /** `drainer-1 (node-a-2) waits with ingester-zone-a-0: 1 pod not ready in …`; short, so that a picture has room for until when. */
+  /**
+   * Returns `drainer-1 (node-a-2) waits with ingester-zone-a-0: 1 pod not ready in …`; short, so that a picture has room for
+   * until when.
+   */
   get line(): string {
     const { name, node } = this.#options;
     const [wait] = this.#waits;
@@ -88,7 +91,7 @@ export class Drainer {
     this.#waits.delete(pod);
   }
 
-  /** @returns what it is told with 429; undefined where the pod goes, or has gone */
+  /** Asks for an eviction. @returns what stands against it with 429; undefined where the pod goes, or has gone */
   async #ask(name: string, signal: AbortSignal): Promise<string | undefined> {
     const key = { namespace: demoNamespace, name };
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: key };
@@ -104,7 +107,7 @@ export class Drainer {
     return undefined;
   }
 
-  /** Its pods wait for the same, mostly: once is enough. */
+  /** Tells once what its pods wait for: it is the same for most of them. */
   #tell(pod: string, denial: string): void {
     if (this.#told === denial) return;
     this.#told = denial;

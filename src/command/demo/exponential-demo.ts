@@ -34,7 +34,7 @@ export interface ExponentialDemoOptions {
   readonly scenario: 'exponential';
   /** Divides the delays of pods. */
   readonly speed: number;
-  /** Of each zone; undefined: as the manifest says. */
+  /** How many pods each zone has; undefined: as the manifest says. */
   readonly pods: number | undefined;
   /** Undefined: as the manifest says. */
   readonly maxUnavailable: number | undefined;
@@ -84,7 +84,7 @@ export async function playExponential(
   }
 }
 
-/** The manifests of the example, as large as `options` say, and with the alarm. */
+/** Returns the manifests of the example, as large as `options` say, and with the alarm. */
 async function manifests({
   pods,
   maxUnavailable,
@@ -198,7 +198,7 @@ class ExponentialPlay {
     return textAt(condition, 'reason') === 'Updated';
   }
 
-  /** Whether the status counts the last step, so that it was told. */
+  /** Reports whether the status counts the last step, so that it was shown. */
   #isStepStored(): boolean {
     return numberAt(this.#update, 'status', 'updateStep') === this.#proof.steps.length;
   }
@@ -207,7 +207,7 @@ class ExponentialPlay {
     return objectAt(this.#update, 'status')['pausedRollout'] === true;
   }
 
-  /** All pods are new, and the set says so. */
+  /** Reports whether all pods are new, and the set says so. */
   #isDone(): boolean {
     const status = objectAt(this.#followed.stored('statefulsets.apps', set), 'status');
     const isPromoted = textAt(status, 'currentRevision') === textAt(status, 'updateRevision');
@@ -277,7 +277,7 @@ class ExponentialPlay {
     return new Alarms({ clock, source, period, gather });
   }
 
-  /** @throws what the operator ends with, when it does first; the reason of `signal` when that aborts */
+  /** Waits for a moment. @throws what the operator ends with, when it does first; the reason of `signal` when that aborts */
   async #until(operator: Promise<void>, holds: () => boolean, signal: AbortSignal): Promise<void> {
     const ended = operator.then(() => {
       throw new Error('The operator ended before the rollout did');

@@ -45,7 +45,7 @@ export type FactDetail =
 /** The user as whom the operator of the demo speaks to the API server. */
 export const operatorUser = 'system:serviceaccount:demo:rollout-operator';
 
-/** What `fact` says, without time and zone. */
+/** Returns what `fact` says, without time and zone. */
 export function factText(fact: FactDetail): string {
   if ('pod' in fact) return podText(fact);
   switch (fact.kind) {
@@ -81,25 +81,25 @@ function podText(fact: Extract<FactDetail, { readonly pod: string }>): string {
   }
 }
 
-/** Who did it, and why as far as that is known. */
+/** Returns who did it, and why as far as that is known. */
 function actorText({ by, because }: Extract<FactDetail, { kind: 'deleted' | 'scaled' }>): string {
   const who =
     by === operatorUser ? 'the operator' : by.replace(/^system:serviceaccount:[^:]+:/, '');
   return because === undefined ? who : `${who}: ${because.message} (${because.reason})`;
 }
 
-/** A line for a plain log: `  3.21 s  zone-a  ingester-zone-a-0  ready on 6f7c9d`. */
+/** Returns a line for a plain log: `  3.21 s  zone-a  ingester-zone-a-0  ready on 6f7c9d`. */
 export function factLine(fact: Fact): string {
   const zone = fact.zone === '' ? '' : `${fact.zone}  `;
   return `${secondsText(fact.at).padStart(8)}  ${zone}${factText(fact)}`;
 }
 
-/** `3.21 s` */
+/** Returns `3.21 s` */
 export function secondsText(span: Millis): string {
   return `${(span / 1_000).toFixed(2)} s`;
 }
 
-/** The hash of a revision's name; all of it when it has none. */
+/** Returns the hash of a revision's name; all of it when it has none. */
 export function shortRevision(revision: string): string {
   return revision.slice(revision.lastIndexOf('-') + 1);
 }

@@ -31,7 +31,7 @@ export class FollowedCluster {
     });
   }
 
-  /** The object as it was stored last. @param resource as in `pods`, `statefulsets.apps` */
+  /** Returns the object as it was stored last. @param resource as in `pods`, `statefulsets.apps` */
   stored(resource: string, name: string): JsonObject | undefined {
     return this.#stored.get(`${resource} ${name}`);
   }

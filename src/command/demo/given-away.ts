@@ -35,22 +35,22 @@ export class GivenAway {
     this.#name = name;
   }
 
-  /** Whether there is a ledger that can be read. */
+  /** Reports whether there is a ledger that can be read. */
   get isKept(): boolean {
     return this.#reservations !== undefined;
   }
 
-  /** Whether there is one, and nothing is given away. */
+  /** Reports whether there is one, and nothing is given away. */
   get isEmpty(): boolean {
     return this.#reservations?.length === 0;
   }
 
-  /** Whether the pod of this uid is given away. */
+  /** Reports whether the pod of this uid is given away. */
   has(uid: string): boolean {
     return this.#reservations?.some((reservation) => reservation.uid === uid) === true;
   }
 
-  /** `the ledger: ingester-zone-a-0 is given to the rollout` */
+  /** Returns `the ledger: ingester-zone-a-0 is given to the rollout` */
   get line(): string {
     const given = gifts(this.#reservations ?? []).map(giftText);
     return `the ledger: ${given.length === 0 ? 'nothing is given away' : given.join(', ')}`;
@@ -85,7 +85,7 @@ function gifts(reservations: readonly Reservation[]): readonly Gift[] {
   );
 }
 
-/** `ingester-zone-a-0 is given to the rollout` */
+/** Returns `ingester-zone-a-0 is given to the rollout` */
 export function giftText({ pod, to }: Gift): string {
   return `${pod} is given to ${askers[to]}`;
 }

@@ -25,26 +25,26 @@ export class GroupObserver {
   readonly #sets = new Map<string, JsonObject>();
   readonly #pods = new Map<string, JsonObject>();
   readonly #zones = new Map<string, ZoneView>();
-  /** Names of sets whose first completion was told. */
+  /** Names of sets whose first completion was shown. */
   readonly #wasInstalled = new Set<string>();
-  /** uids of pods whose trouble was told: its reason flips between two words. */
+  /** uids of pods whose trouble was shown: its reason flips between two words. */
   readonly #troubled = new Set<string>();
 
   constructor(options: GroupObserverOptions) {
     this.#options = options;
   }
 
-  /** The zones, by the names of their sets; those whose sets are not stored yet are left out. */
+  /** Returns the zones, by the names of their sets; those whose sets are not stored yet are left out. */
   get zones(): readonly ZoneView[] {
     return this.#options.sets.flatMap((name) => this.#zones.get(name) ?? []);
   }
 
-  /** How many pods of the group are stored, those of no place included. */
+  /** Returns how many pods of the group are stored, those of no place included. */
   get podCount(): number {
     return this.#pods.size;
   }
 
-  /** Whether all sets are stored and meet `test`. */
+  /** Reports whether all sets are stored and meet `test`. */
   areAll(test: (zone: ZoneView) => boolean): boolean {
     return this.#zones.size === this.#options.sets.length && this.zones.every((zone) => test(zone));
   }
@@ -66,7 +66,7 @@ export class GroupObserver {
     this.#tell(zone, [...details, ...this.#installation(zone)], at);
   }
 
-  /** The name of the set that `commit` is about; undefined when it is none of the group. */
+  /** Returns the name of the set that `commit` is about; undefined when it is none of the group. */
   #setOf({ resource, name }: Commit): string | undefined {
     const set = resource === 'pods' ? name.slice(0, name.lastIndexOf('-')) : name;
     const isWatched = resource === 'pods' || resource === 'statefulsets.apps';

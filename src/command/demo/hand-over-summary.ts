@@ -9,12 +9,12 @@ interface Verdict {
   readonly line: string;
 }
 
-/** How long a rollout took that went through several hands. */
+/** Returns how long a rollout took that went through several hands. */
 export function handOverTime(took: Millis): string {
   return `the rollout took ${secondsText(took)}, with one stop and one crash of the operator in it`;
 }
 
-/** What became of a leader that was stopped, and of one that was killed; nothing where none was. */
+/** Returns what became of a leader that was stopped, and of one that was killed; nothing where none was. */
 export function handOverVerdicts({
   handOver,
   proof,

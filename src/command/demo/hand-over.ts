@@ -30,7 +30,7 @@ export interface HandOver {
 type Until = (what: string, test: () => boolean) => Promise<Millis>;
 
 /**
- * In the middle of a rollout stops the operator that leads, in good order, and later kills the one that leads then; shows
+ * Stops, in the middle of a rollout, the operator that leads, in good order, and later kills the one that leads then; shows
  * who goes on, when, and what is waited for.
  *
  * @param until waits for what the API server stores
@@ -54,7 +54,7 @@ type End = (options: PlayOptions, leader: DemoOperator) => void;
 
 const endInGoodOrder: End = ({ stage, onPhase }, leader) => {
   onPhase(`${leader.name} leads, and is stopped in good order (SIGTERM)`, stage.elapsed);
-  // If it fails, whoever waits for something hears of it.
+  // If it fails, those that wait for something hear of it.
   void leader.stop();
 };
 
@@ -65,7 +65,7 @@ const endByCrash: End = ({ stage, onPhase }, leader) => {
   stage.narrator.flush();
 };
 
-/** As a Deployment puts another pod in the place of one that is gone. */
+/** Starts the next operator, as a Deployment puts another pod in the place of one that is gone. */
 function startNext({ stage }: PlayOptions): void {
   const { name } = stage.operators.start(`operator-${stage.operators.count + 1}`);
   stage.note('', `${name} is started as the second replica`);

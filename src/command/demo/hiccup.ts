@@ -4,18 +4,18 @@ import type { ZoneView } from './zone-view.ts';
 
 /** What came of readiness probes that failed everywhere. */
 export interface Hiccup {
-  /** For how long no pod was ready. */
+  /** How long no pod was ready. */
   readonly lasted: Millis;
   /** Pods that the operator deleted meanwhile. */
   readonly deleted: number;
 }
 
-/** For how long no probe succeeds, at speed 1. */
+/** How long no probe succeeds, at speed 1. */
 const failsFor = 3_000;
 
 /**
- * In the middle of a rollout, lets all readiness probes fail for some seconds, and shows that nothing is deleted for
- * that: the pods are as good as before, and only their probes fail.
+ * Lets, in the middle of a rollout, all readiness probes fail for some seconds, and shows that nothing is deleted for that:
+ * the pods are as good as before, and only their probes fail.
  *
  * @param until waits for what the API server stores
  */
@@ -43,7 +43,7 @@ export async function playHiccup(
   }
 }
 
-/** Some pod is updated, and no other one can go before one more is. */
+/** Reports whether some pod is updated, and no other one can go before one more is. */
 function isInTheMiddle(zones: readonly ZoneView[]): boolean {
   const isAnyUpdated = zones.some(({ cells }) =>
     cells.some(({ isUpdated, state }) => isUpdated && state === 'ready'),
@@ -59,7 +59,7 @@ function isDown({ cells }: ZoneView): boolean {
   return cells.every(({ state }) => state !== 'ready');
 }
 
-/** What is not ready is no more than a rollout may take. */
+/** Reports whether what is not ready is no more than a rollout may take. */
 function isOrderly(zones: readonly ZoneView[]): boolean {
   const down = zones.filter(({ unavailable }) => unavailable > 0);
   return down.length <= 1 && down.every(({ unavailable, limit }) => unavailable <= limit);

@@ -17,7 +17,7 @@ export class Keyboard {
   };
   readonly #onData: (bytes: Buffer) => void;
 
-  /** @param onKey told each key that means something */
+  /** @param onKey called with each key that means something */
   constructor(onKey: (key: Key) => void) {
     this.#onData = (bytes) => {
       for (const character of bytes.toString()) {

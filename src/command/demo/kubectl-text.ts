@@ -1,12 +1,12 @@
 import type { ApiError } from '#kubernetes/api-error.ts';
 
-/** What the API server says in `error`, without what our client adds. */
+/** Returns what the API server says in `error`, without what our client adds. */
 function serverText({ message, status }: ApiError): string {
   const whole = message.slice(message.indexOf(': ') + 2);
   return whole.slice(0, whole.lastIndexOf(` (${status}`));
 }
 
-/** What kubectl prints for `error`. */
+/** Returns what kubectl prints for `error`. */
 export function kubectlText(error: ApiError): string {
   const text = serverText(error);
   return error.reason === ''
@@ -14,7 +14,7 @@ export function kubectlText(error: ApiError): string {
     : `Error from server (${error.reason}): ${text}`;
 }
 
-/** What a webhook says in `error`, without the API server's word for who denied it. */
+/** Returns what a webhook says in `error`, without the API server's word for who denied it. */
 export function denialText(error: ApiError): string {
   return serverText(error).replace(/^admission webhook "[^"]*" denied the request: /, '');
 }

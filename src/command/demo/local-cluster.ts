@@ -46,7 +46,7 @@ export interface LocalCluster {
   readonly url: string;
   /** Path of the kubeconfig; mode 0600, gone after {@link close}. */
   readonly kubeconfig: string;
-  /** A connection over HTTP. @param user @default the administrator */
+  /** Returns a connection over HTTP. @param user @default the administrator */
   connect(user?: User): Transport;
   /** A client of the administrator. */
   readonly client: Client;

@@ -14,7 +14,7 @@ export interface ManifestChanges {
   readonly maxUnavailable: number | undefined;
 }
 
-/** The objects of the YAML `text`; `file` names it in errors. @throws {Error} for what is no object of Kubernetes */
+/** Returns the objects of the YAML `text`; `file` names it in errors. @throws {Error} for what is no object of Kubernetes */
 export function parseManifests(file: string, text: string): readonly JsonObject[] {
   return parseAllDocuments(text).flatMap((document) => {
     const [error] = document.errors;
@@ -31,7 +31,7 @@ function isManifest(object: JsonObject): boolean {
   return needed.every((path) => textAt(object, ...path) !== '');
 }
 
-/** `objects` with namespaces first and workloads last, otherwise in their order. */
+/** Returns `objects` with namespaces first and workloads last, otherwise in their order. */
 export function inOrderOfCreation(objects: readonly JsonObject[]): readonly JsonObject[] {
   const rank = (object: JsonObject): number => {
     const kind = textAt(object, 'kind');
@@ -40,13 +40,13 @@ export function inOrderOfCreation(objects: readonly JsonObject[]): readonly Json
   return objects.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** Whether `object` is a StatefulSet that belongs to a group. */
+/** Reports whether `object` is a StatefulSet that belongs to a group. */
 export function isGroupMember(object: JsonObject): boolean {
   const isSet = textAt(object, 'kind') === 'StatefulSet';
   return isSet && textAt(object, 'metadata', 'labels', 'rollout-group') !== '';
 }
 
-/** `object` with `changes`, if it is a StatefulSet of a group. */
+/** Returns `object` with `changes`, if it is a StatefulSet of a group. */
 export function changed(object: JsonObject, changes: ManifestChanges): JsonObject {
   if (!isGroupMember(object)) return object;
   const { pods, maxUnavailable } = changes;
@@ -62,35 +62,38 @@ export function changed(object: JsonObject, changes: ManifestChanges): JsonObjec
   };
 }
 
-/** The image of the first container of the stored or to be stored `set`. */
+/** Returns the image of the first container of the stored or to be stored `set`. */
 export function setImage(set: JsonObject): string {
   return imageOf(objectAt(set, 'spec', 'template'));
 }
 
-/** The name of the first container of `set`. */
+/** Returns the name of the first container of `set`. */
 export function setContainer(set: JsonObject): string {
   return textAt(objectsAt(set, 'spec', 'template', 'spec', 'containers')[0], 'name');
 }
 
-/** A strategic merge patch that gives the first container of `set` another image. */
+/** Returns a strategic merge patch that gives the first container of `set` another image. */
 export function imagePatch(set: JsonObject, image: string): JsonObject {
   const containers = [{ name: setContainer(set), image }];
   return { spec: { template: { spec: { containers } } } };
 }
 
-/** The release after that of `image`: `:2.10.0` becomes `:2.11.0`; a tag that is no version becomes `1.0.0`. */
+/** Returns the release after that of `image`: `:2.10.0` becomes `:2.11.0`; a tag that is no version becomes `1.0.0`. */
 export function nextImage(image: string): string {
   const version = /:(\d+)\.(\d+)\.\d+$/.exec(image);
   const [, major, minor] = version ?? [];
   return withTag(image, minor === undefined ? '1.0.0' : `${major}.${Number(minor) + 1}.0`);
 }
 
-/** `image` with another tag; a port of the registry is not taken for one. */
+/** Returns `image` with another tag; a port of the registry is not taken for one. */
 export function withTag(image: string, tag: string): string {
   return `${image.replace(/:[^/:]*$/, '')}:${tag}`;
 }
 
-/** `object` with the annotation, in the order in which kubectl writes it, by which `kubectl apply` knows the next time what has gone from the manifest. */
+/**
+ * Returns `object` with the annotation, in the order in which kubectl writes it, by which `kubectl apply` knows the next
+ * time what has gone from the manifest.
+ */
 export function asApplied(object: JsonObject): JsonObject {
   const metadata = objectAt(object, 'metadata');
   const annotations = objectAt(metadata, 'annotations');

@@ -20,9 +20,9 @@ export interface OperatorsOptions {
   readonly kubeconfig: string;
   /** A new connection to the API server, as the operator's user. */
   readonly connect: () => Transport;
-  /** Told the plan of every pass of an operator that lives. */
+  /** Called with the plan of every pass of an operator that lives. */
   readonly onPlan: (plan: Plan) => void;
-  /** Told when an operator has filled its caches. */
+  /** Called when an operator has filled its caches. */
   readonly onReady: () => void;
 }
 
@@ -35,9 +35,9 @@ export interface DemoOperator {
   readonly awaited: Because | undefined;
   /** Where it serves its webhooks; never, if the scene has no flag for it. */
   readonly webhookPort: Promise<number>;
-  /** As SIGTERM. Resolves when it has ended. */
+  /** Stops it as SIGTERM does. Resolves when it has ended. */
   stop(): Promise<void>;
-  /** As SIGKILL: nothing that it would send is sent any more, and nobody hears of it. */
+  /** Ends it as SIGKILL does: nothing that it would send is sent any more, and nobody hears of it. */
   kill(): void;
 }
 
@@ -52,7 +52,7 @@ export class Operators {
 
   constructor(options: OperatorsOptions) {
     this.#options = options;
-    // Whoever waits for something hears of it, and else nobody.
+    // Those that wait for something hear of it, and else nobody.
     this.#failure.promise.catch(() => undefined);
   }
 
@@ -61,22 +61,22 @@ export class Operators {
     return this.#failure.promise;
   }
 
-  /** Those that were neither stopped nor killed, in the order of their starts. */
+  /** Returns those that were neither stopped nor killed, in the order of their starts. */
   get alive(): readonly DemoOperator[] {
     return this.#all.filter((operator) => operator.isWanted);
   }
 
-  /** How many were started so far. */
+  /** Returns how many were started so far. */
   get count(): number {
     return this.#all.length;
   }
 
-  /** Whoever holds the Lease as it is stored, dead or alive; undefined while nobody does. */
+  /** Returns who holds the Lease as it is stored, dead or alive; undefined while nobody does. */
   get leader(): DemoOperator | undefined {
     return this.#all.find(({ identity }) => identity === this.#holder);
   }
 
-  /** Whether the Lease said that the term of `operator` ended with all its requests answered. */
+  /** Reports whether the Lease said that the term of `operator` ended with all its requests answered. */
   hasEndedWell(operator: DemoOperator): boolean {
     return this.#all.some((each) => each === operator && this.#endedWell.has(each.identity));
   }

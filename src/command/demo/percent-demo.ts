@@ -71,7 +71,7 @@ export async function playPercent(
   }
 }
 
-/** The manifests of the example, as large as `options` say, and with a channel. */
+/** Reads the manifests of the example, as large as `options` say, and with a channel. */
 async function manifests({ pods = usualPods, maxUnavailable }: PercentDemoOptions): Promise<{
   readonly objects: readonly JsonObject[];
   readonly wanted: PercentWanted;

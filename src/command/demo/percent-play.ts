@@ -91,7 +91,7 @@ export class PercentPlay {
     }
   }
 
-  /** Takes what Slack was told; pages of pods are shown with their message. */
+  /** Takes what Slack was sent; pages of pods are shown with their message. */
   hear({ text, thread }: StoredSlackMessage): void {
     if (thread === '') this.#followed.say(this.#beside('', `Slack: ${shownText(text)}`));
   }
@@ -101,7 +101,7 @@ export class PercentPlay {
     const former = this.#formerImage.split(':').at(-1) ?? '';
     this.#proof.begin(this.#formerImage);
     await this.#end({ version: former, percent: 50 }, 0, signal);
-    // A rollback is told by the age of revisions, which has whole seconds.
+    // A rollback is known by the age of revisions, which has whole seconds.
     await clock.sleep(seconds(1), { signal });
     await this.#roll({ version: broken, percent: 1, shows: 'message' }, signal);
     this.#break();
@@ -126,7 +126,7 @@ export class PercentPlay {
     return this.#judge({ back, whole: millis(first + half + last) });
   }
 
-  /** From now on the broken version runs only where it does already. */
+  /** Lets the broken version run only where it does already, from now on. */
   #break(): void {
     const { cluster, speed } = this.#ports;
     const image = `*:${broken}`;
@@ -170,7 +170,7 @@ export class PercentPlay {
     return this.#narrator.tell(after).map((line) => this.#beside(this.#proof.picture(), line));
   }
 
-  /** A line beside the picture of the pods, where that is short. */
+  /** Returns a line beside the picture of the pods, where that is short. */
   #beside(picture: string, line: string): string {
     return this.#isPictured ? `${picture.padEnd(this.#ports.wanted.replicas)}  ${line}` : line;
   }
@@ -179,7 +179,7 @@ export class PercentPlay {
     return this.#ports.wanted.replicas <= mostPictured;
   }
 
-  /** @returns how long it took */
+  /** Rolls once. @returns how long it took */
   async #roll(stage: Stage, signal: AbortSignal): Promise<Millis> {
     const { clock, cluster, wanted } = this.#ports;
     const begun = clock.monotonic();
@@ -197,7 +197,7 @@ export class PercentPlay {
     return millis(ended - begun);
   }
 
-  /** What somebody changes of the resource. */
+  /** Returns what somebody changes of the resource. */
   #edit({ version, percent, fails }: Stage): JsonObject {
     const labels = { [versionLabel]: `v${version}` };
     const [container] = objectsAt(this.#set, 'spec', 'template', 'spec', 'containers');
@@ -225,7 +225,7 @@ export class PercentPlay {
     return ended;
   }
 
-  /** @throws {Error} when it ended in another way */
+  /** Reports whether it ended as it should. @throws {Error} when it ended in another way */
   #hasEnded({ fails = false }: Stage, generation: number): boolean {
     const rollout = this.#followed.stored(rollouts, this.#ports.wanted.set);
     if ((numberAt(rollout, 'status', 'observedGeneration') ?? 0) < generation) return false;
@@ -235,7 +235,7 @@ export class PercentPlay {
     throw new Error(`The rollout ended as ${phase}: ${textAt(rollout, 'status', 'reason')}`);
   }
 
-  /** The message of the present version, and its first page of pods. */
+  /** Returns the message of the present version, and its first page of pods. */
   get #thread(): readonly StoredSlackMessage[] {
     const all = [...this.#ports.slack.messages];
     const found = all.findLast(([, { thread }]) => thread === '');

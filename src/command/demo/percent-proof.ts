@@ -46,39 +46,39 @@ export class PercentProof {
     this.#wanted = wanted;
   }
 
-  /** From now on pods go for the version with `image`, if they did not already. */
+  /** Lets pods go, from now on, for the version with `image`, if they did not already. */
   begin(image: string): void {
     if (image !== this.#image)
       this.#versions.push({ image, pods: [], most: Number.POSITIVE_INFINITY });
   }
 
-  /** No more than `most` pods may go for the present version. */
+  /** Permits no more than `most` pods to go for the present version. */
   limit(most: number): void {
     const version = this.#versions.at(-1);
     if (version !== undefined) version.most = most;
   }
 
-  /** From now on no pod may go, or may go again. */
+  /** Permits no pod to go, or to go again, from now on. */
   forbid(is: boolean): void {
     this.#isForbidden = is;
   }
 
-  /** What went, version by version. */
+  /** Returns what went, version by version. */
   get taken(): readonly TakenPods[] {
     return this.#versions;
   }
 
-  /** The pods that went for the present version. */
+  /** Returns the pods that went for the present version. */
   get takenNow(): readonly string[] {
     return this.#versions.at(-1)?.pods ?? [];
   }
 
-  /** Whether all pods are there and ready. */
+  /** Reports whether all pods are there and ready. */
   get isWhole(): boolean {
     return this.#places.size === this.#wanted.replicas && this.#countAway() === 0;
   }
 
-  /** The most pods that were unavailable at once. */
+  /** Returns the most pods that were unavailable at once. */
   get mostAway(): number {
     return this.#mostAway;
   }
@@ -94,13 +94,13 @@ export class PercentProof {
     if (this.#wasWhole) this.#mostAway = Math.max(this.#mostAway, this.#countAway());
   }
 
-  /** The pods from the highest: `●` runs the present version, `·` another one, `○` is not ready, `✗` cannot become so. */
+  /** Returns the pods from the highest: `●` runs the present version, `·` another one, `○` is not ready, `✗` cannot become so. */
   picture(): string {
     const pods = [...this.#places].toSorted(([a], [b]) => ordinalOf(b) - ordinalOf(a));
     return pods.map(([, place]) => this.#cell(place)).join('');
   }
 
-  /** What is wrong at the end, one sentence each. */
+  /** Returns what is wrong at the end, one sentence each. */
   faults(): readonly string[] {
     const { maxUnavailable } = this.#wanted;
     const image = this.#image;

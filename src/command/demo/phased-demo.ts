@@ -86,7 +86,7 @@ export async function playPhased(
   }
 }
 
-/** The manifests of the example, asked of `url` at a pace that people watch. */
+/** Reads the manifests of the example, asked of `url` at a pace that people watch. */
 async function manifests(
   { pods, speed }: PhasedDemoOptions,
   url: string,

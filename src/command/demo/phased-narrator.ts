@@ -28,7 +28,7 @@ export class PhasedNarrator {
     this.#initialDelay = initialDelay;
   }
 
-  /** Lines to show for one commit; none for what changes nothing that people follow. */
+  /** Returns the lines to show for one commit; none for what changes nothing that people follow. */
   tell({ resource, name, after }: PhasedSight, now: Instant): readonly string[] {
     if (after === undefined) return [];
     if (resource === 'statefulsets.apps' && name === this.#set) return this.#ofSet(after);

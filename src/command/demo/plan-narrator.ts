@@ -8,13 +8,13 @@ import { type Fact, operatorUser } from './facts.ts';
 export interface PlanNarratorOptions {
   readonly onFact: (fact: Fact) => void;
   readonly zoneOf: (set: string) => string;
-  /** Whose waits are told: one for the whole group, or one for each set. @default 'group' */
+  /** Whose waits are shown: one for the whole group, or one for each set. @default 'group' */
   readonly waitsOf?: 'group' | 'set';
 }
 
 /**
  * Joins what happened with why: a deletion by the operator has its reason from the plan that it came from, which is told
- * before or after it happens; and a hold is told when its reason changes.
+ * before or after it happens; and a hold is shown when its reason changes.
  */
 export class PlanNarrator {
   readonly #options: PlanNarratorOptions;
@@ -30,12 +30,12 @@ export class PlanNarrator {
     this.#options = options;
   }
 
-  /** Why the newest plan does what it does, or waits; undefined when there is nothing to do. */
+  /** Returns why the newest plan does what it does, or waits; undefined when there is nothing to do. */
   get reason(): Because | undefined {
     return this.#reason;
   }
 
-  /** Whether something happened that waits for its plan. */
+  /** Reports whether something happened that waits for its plan. */
   get isBehind(): boolean {
     return this.#untold.length > 0;
   }
@@ -126,7 +126,7 @@ function subjectOf(fact: Unexplained): string {
 /** Pods on their way, in the words of the operator. */
 const underWay = /\((?:terminating|leaving|pending|not ready|does not exist)/;
 
-/** What has to change about a hold to make it news: whom it is about, its reason, or that only broken pods are left. */
+/** Returns what has to change about a hold to make it news: whom it is about, its reason, or that only broken pods are left. */
 function holdKey({ set, because }: Hold): string {
   const isStuck = /BackOff|Err/.test(because.message) && !underWay.test(because.message);
   return `${set.uid} ${because.reason} ${isStuck ? 'stuck' : ''}`;

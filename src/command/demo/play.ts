@@ -8,7 +8,7 @@ import { patienceFor, type Stage } from './stage.ts';
 import { type Summary, summarize } from './summary.ts';
 import { isRolled, isSettled } from './zone-view.ts';
 
-/** Told what is being played. */
+/** Called with what is being played. */
 export type OnPhase = (phase: string, startedAt: Millis | undefined) => void;
 
 /** Ports of a {@link Play}. */

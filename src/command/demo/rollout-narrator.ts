@@ -18,7 +18,7 @@ const deeds: Readonly<Record<string, string>> = {
 export class RolloutNarrator {
   #said = '';
 
-  /** @returns what to say of `rollout` as it is stored now; none for what was said already */
+  /** Returns what to say of `rollout` as it is stored now; none for what was said already */
   tell(rollout: JsonObject): readonly string[] {
     const line = lineOf(rollout);
     if (line === '' || line === this.#said) return [];
@@ -30,7 +30,7 @@ export class RolloutNarrator {
 function lineOf(rollout: JsonObject): string {
   const phase = textAt(rollout, 'status', 'phase');
   const reason = textAt(rollout, 'status', 'reason');
-  // The outcome is told once more when the rollout has ended, which it does in the next moment where nobody is called back.
+  // The outcome is shown once more when the rollout has ended, which it does in the next moment where nobody is called back.
   if (reason === '' || phase === 'CallingBack') return '';
   const colon = reason.indexOf(': ');
   const [code, message] = [reason.slice(0, colon), reason.slice(colon + 2)];

@@ -24,7 +24,7 @@ export interface Scene {
   readonly nodes?: readonly NodeConfig[];
   /** Whether nothing but the delays of pods bounds how fast it rolls, so that the physical limit says something. */
   readonly isPaced: boolean;
-  /** What the demo changes in a manifest. */
+  /** Returns what the demo changes in a manifest. */
   change(object: JsonObject): JsonObject;
   /** What comes next; absent where it is a rollout. */
   next?(zones: readonly ZoneView[]): string;
@@ -32,7 +32,7 @@ export interface Scene {
   panel?(): readonly string[];
 }
 
-/** The group that rolls. */
+/** Returns the group that rolls. */
 export function rolloutScene(changes: ManifestChanges): Scene {
   return {
     folder: exampleFolder,
@@ -46,7 +46,7 @@ export function rolloutScene(changes: ManifestChanges): Scene {
   };
 }
 
-/** The same group, and two operators whose Lease changes hands fast. */
+/** Returns the same group, and two operators whose Lease changes hands fast. */
 export function handOverScene(changes: ManifestChanges): Scene {
   return {
     ...rolloutScene(changes),

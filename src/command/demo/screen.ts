@@ -33,10 +33,10 @@ export interface ScreenSize {
 
 const shownFacts = 6;
 const shownReasonLines = 2;
-/** Of each line of the scenario's own. */
+/** How many of the scenario's own lines are shown. */
 const shownPanelLines = 3;
 
-/** The lines that show `state`, none longer than `size.columns` and no more than `size.rows`. */
+/** Returns the lines that show `state`, none longer than `size.columns` and no more than `size.rows`. */
 export function screenLines(state: ScreenState, size: ScreenSize): readonly StyledLine[] {
   const { columns, rows } = size;
   const parts: readonly (readonly StyledLine[])[] = [

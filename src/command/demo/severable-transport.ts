@@ -23,7 +23,7 @@ export class SeverableTransport implements Transport {
     return this.#inner.stream(this.#guarded(request));
   }
 
-  /** From now on nothing is sent, and no answer arrives; what the server has received, it has. */
+  /** Severs it: from now on nothing is sent, and no answer arrives; what the server has received, it has. */
   sever(): void {
     // The connections are gone at once; when they are freed matters to nobody.
     this.close().catch(() => undefined);
@@ -34,7 +34,7 @@ export class SeverableTransport implements Transport {
     return this.#closed;
   }
 
-  /** `request`, checked as it is made, and once more in the moment in which it would leave: it may have queued. */
+  /** Returns `request`, checked as it is made, and once more in the moment in which it would leave: it may have queued. */
   #guarded(request: TransportRequest): TransportRequest {
     this.#assertOpen(request);
     const beforeSend = (): void => {

@@ -6,7 +6,7 @@ export const demoHorizon: Millis = seconds(6);
 /** Every operator of the demo has it. */
 export const horizonFlag = '-rollout.predecessor-horizon=6s';
 
-/** What is told where somebody waits for that long. */
+/** What is said where somebody waits for that long. */
 export const horizonSentence =
   'the demo shortens this wait to 6 s; it is 120 s unless -rollout.predecessor-horizon says otherwise';
 
@@ -17,7 +17,7 @@ export const leaseFlags: readonly string[] = [
   '-leader-election.retry-period=500ms',
 ];
 
-/** What is told where it does. */
+/** What is said where it does. */
 export const shortenedSentence =
   'shortened for the demo: a Lease lasts 3 s (15 s by default), its holder acts for 2 s after each renewal (10 s), ' +
   'others try for it every 0.5 s (2 s), and after a crash 6 s are waited out (120 s)';

@@ -50,13 +50,13 @@ export function openShow(show: ShowOptions): Promise<Show> {
   }
 }
 
-/** What is played after `key`, in a demo of `scenario`. */
+/** Returns what is played after `key`, in a demo of `scenario`. */
 export function scenarioAfter(scenario: Scenario, key: Key): Scenario {
   if (isOfOneKind(scenario)) return scenario;
   return key === 'break' ? 'broken-image' : 'rollout';
 }
 
-/** What the keys do in a demo of `scenario`. */
+/** Returns what the keys do in a demo of `scenario`. */
 export function keysOf(scenario: Scenario): string {
   if (scenario === 'hand-over' || scenario === 'drain')
     return 'Enter: once more, with the next version    q: quit';
@@ -65,7 +65,7 @@ export function keysOf(scenario: Scenario): string {
     : 'Enter: roll the next version    b: a broken image    q: quit';
 }
 
-/** Whether nothing else can be played on its stage. */
+/** Reports whether nothing else can be played on its stage. */
 function isOfOneKind(scenario: Scenario): boolean {
   return ['delayed-downscale', 'no-downscale', 'hand-over', 'drain'].includes(scenario);
 }

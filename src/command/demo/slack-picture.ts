@@ -39,7 +39,7 @@ function inColumns(cells: readonly string[]): readonly string[] {
   });
 }
 
-/** Between words; what is one word stays whole. */
+/** Breaks a text between words; what is one word stays whole. */
 function broken(line: string): readonly string[] {
   if (line.length <= longestLine) return [line];
   const space = line.lastIndexOf(' ', longestLine);

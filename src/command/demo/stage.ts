@@ -120,7 +120,7 @@ export class Stage {
     }
   }
 
-  /** What the group is. */
+  /** Returns what the group is. */
   get scene(): Scene {
     return this.#options.scene;
   }
@@ -135,7 +135,7 @@ export class Stage {
     return this.#cluster.connect({ name, groups: ['system:masters', 'system:authenticated'] });
   }
 
-  /** Webhooks of this process, which the API server can ask. */
+  /** Returns the webhooks of this process, which the API server can ask. */
   get webhooks(): LocalCluster['webhooks'] {
     return this.#cluster.webhooks;
   }
@@ -170,37 +170,37 @@ export class Stage {
     this.narrator.happened({ at: this.elapsed, zone, kind: 'note', text });
   }
 
-  /** From now on what the operator waits for is news. */
+  /** Begins to take what the operator waits for as news. */
   begin(): void {
     this.#isPlaying = true;
   }
 
-  /** Path of a kubeconfig for the cluster. */
+  /** Returns the path of a kubeconfig for the cluster. */
   get kubeconfig(): string {
     return this.#cluster.kubeconfig;
   }
 
-  /** Where the API server listens. */
+  /** Returns where the API server listens. */
   get url(): string {
     return this.#cluster.url;
   }
 
-  /** Since the demo began. */
+  /** Returns the time for which the demo has gone on. */
   get elapsed(): Millis {
     return millis(this.#options.clock.monotonic() - this.#startedAt);
   }
 
-  /** Whether the operator saw nothing to do when it looked last. */
+  /** Reports whether the operator saw nothing to do when it looked last. */
   get isIdle(): boolean {
     return this.#isIdle;
   }
 
-  /** The image that the manifests name. */
+  /** Returns the image that the manifests name. */
   get firstImage(): string {
     return this.#sets[0] === undefined ? '' : setImage(this.#sets[0]);
   }
 
-  /** The time below which no rollout of the group can come. */
+  /** Returns the time below which no rollout of the group can come. */
   get physicalLimit(): Millis {
     const zones = this.observer.zones.map(({ cells, limit }) => ({ pods: cells.length, limit }));
     return physicalLimit(zones, restartOf(delaysAt(this.#options.speed)));
@@ -273,7 +273,7 @@ export class Stage {
     }
   }
 
-  /** While the group is being installed, and when all ends, what the operator waits for is no news. */
+  /** Takes a plan; what the operator waits for is no news while the group is being installed, and when all ends. */
   #planned(plan: Plan): void {
     if (this.#ending.signal.aborted) return;
     this.#isIdle = plan.decisions.every(({ kind }) => kind === 'warn');
@@ -286,7 +286,7 @@ export class Stage {
   }
 }
 
-/** How long something of the length `expected` may take before the demo gives up. */
+/** Returns how long something of the length `expected` may take before the demo gives up. */
 export function patienceFor(expected: Millis): Millis {
   return millis(seconds(30) + 5 * expected);
 }

@@ -39,18 +39,18 @@ export class StepsProof {
     this.#wanted = wanted;
   }
 
-  /** How many pods went together, step by step. */
+  /** Returns how many pods went together, step by step. */
   get steps(): readonly number[] {
     return this.#steps.map(({ length }) => length);
   }
 
-  /** Whether all pods are there and ready. */
+  /** Reports whether all pods are there and ready. */
   get isWhole(): boolean {
     const { replicas } = this.#wanted;
     return this.#places.size === replicas && this.#away().length === 0;
   }
 
-  /** Whether no pod of the first zone that was begun still runs the revision from before. */
+  /** Reports whether no pod of the first zone that was begun still runs the revision from before. */
   get isFirstZoneTaken(): boolean {
     const [taken] = this.#steps.flat();
     const zone = taken === undefined ? undefined : this.#places.get(taken)?.zone;
@@ -60,7 +60,7 @@ export class StepsProof {
     return zone !== undefined && left.length === 0;
   }
 
-  /** From now on no pod may go, or may go again. */
+  /** Permits no pod to go, or to go again, from now on. */
   forbid(is: boolean): void {
     this.#isForbidden = is;
   }
@@ -75,7 +75,7 @@ export class StepsProof {
     this.#count();
   }
 
-  /** The zones in order, each with its pods: `●` runs the new revision, `·` the one from before, `○` is not ready. */
+  /** Returns the zones in order, each with its pods: `●` runs the new revision, `·` the one from before, `○` is not ready. */
   picture(): string {
     const zones = [...new Set([...this.#places.values()].map(({ zone }) => zone))].toSorted();
     return zones
@@ -87,7 +87,7 @@ export class StepsProof {
       .join('  ');
   }
 
-  /** What is wrong, one sentence each. */
+  /** Returns what is wrong, one sentence each. */
   faults(): readonly string[] {
     const { maxUnavailable } = this.#wanted;
     const large = this.steps.filter((size, at) => size > Math.min(2 ** at, maxUnavailable));
@@ -101,7 +101,7 @@ export class StepsProof {
     ];
   }
 
-  /** The most pods that were unavailable at once. */
+  /** Returns the most pods that were unavailable at once. */
   get mostAway(): number {
     return this.#mostAway;
   }

@@ -10,17 +10,17 @@ export interface Span {
 /** One line of the screen. */
 export type StyledLine = readonly Span[];
 
-/** A piece of text that looks like `style`. */
+/** Returns a piece of text that looks like `style`. */
 export function span(text: string, style: Style = 'plain'): Span {
   return { text, style };
 }
 
-/** The columns that `line` takes; every character that the demo shows is one unit and takes one. */
+/** Returns the columns that `line` takes; every character that the demo shows is one unit and takes one. */
 export function widthOf(line: StyledLine): number {
   return line.reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/** `line` cut to `width` columns; what was cut ends in `…`. */
+/** Returns `line` cut to `width` columns; what was cut ends in `…`. */
 export function cut(line: StyledLine, width: number): StyledLine {
   if (widthOf(line) <= width) return line;
   const kept: Span[] = [];
@@ -33,7 +33,7 @@ export function cut(line: StyledLine, width: number): StyledLine {
   return width > 0 ? [...kept, span('…', 'faint')] : [];
 }
 
-/** `text` in lines of at most `width` columns, broken at spaces; at most `most` lines, the last one cut. */
+/** Returns `text` in lines of at most `width` columns, broken at spaces; at most `most` lines, the last one cut. */
 export function wrap(
   text: string,
   { width, most }: { readonly width: number; readonly most: number },
@@ -63,7 +63,7 @@ const codes: Readonly<Record<Style, string>> = {
   bad: '31',
 };
 
-/** `line` as text for a terminal. @param hasColours without them it is the bare text */
+/** Returns `line` as text for a terminal. @param hasColours without them it is the bare text */
 export function paint(line: StyledLine, hasColours: boolean): string {
   return line
     .map(({ text, style }) => {

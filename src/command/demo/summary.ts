@@ -100,7 +100,7 @@ function brokenVerdict({ proof, brokenImage }: Outcome): readonly Verdict[] {
   return [{ isKept, line }];
 }
 
-/** `1 pod`, `2 pods`. */
+/** Returns `1 pod`, `2 pods`. */
 export function podsText(count: number): string {
   return count === 1 ? '1 pod' : `${count} pods`;
 }

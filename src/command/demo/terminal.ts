@@ -25,7 +25,7 @@ export class LivePicture {
     this.#hasColours = hasColours;
   }
 
-  /** Room for the picture; one column stays free, for many terminals wrap a line that fills them all. */
+  /** Returns the room for the picture; one column stays free, for many terminals wrap a line that fills them all. */
   get size(): { readonly columns: number; readonly rows: number } {
     const { columns = 80, rows = 24 } = this.#output;
     return { columns: Math.max(1, columns - 1), rows: Math.max(1, rows - 1) };
@@ -51,7 +51,7 @@ export class LivePicture {
     this.#output.write(showCursor);
   }
 
-  /** Up to the first line of the picture; a terminal that became narrower has wrapped its lines. */
+  /** Returns what moves up to the first line of the picture; a terminal that became narrower has wrapped its lines. */
   #upText(): string {
     const { columns = 80 } = this.#output;
     const rows = this.#drawn.reduce(

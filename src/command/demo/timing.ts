@@ -4,7 +4,7 @@ import type { Delays } from '#embedded-cluster/kubelet/delays.ts';
 /** What a pod of the demo takes at speed 1: 1.2 s from its deletion to Ready of the next one. */
 const demoDelays = { stop: 100, bind: 50, start: 250, ready: 800 } as const;
 
-/** The delays of the demo, divided by `speed`. */
+/** Returns the delays of the demo, divided by `speed`. */
 export function delaysAt(speed: number): Omit<Delays, 'jitter'> {
   const { stop, bind, start, ready } = demoDelays;
   return {
@@ -15,7 +15,7 @@ export function delaysAt(speed: number): Omit<Delays, 'jitter'> {
   };
 }
 
-/** From the deletion of a pod to Ready of its replacement. */
+/** Returns the time from the deletion of a pod to Ready of its replacement. */
 export function restartOf({ stop, bind, start, ready }: Omit<Delays, 'jitter'>): Millis {
   return millis(stop + bind + start + ready);
 }
@@ -28,8 +28,8 @@ export interface ZoneSize {
 }
 
 /**
- * The time below which no rollout of `zones` can come, one zone after the other: each takes as many restarts in a row
- * as its limit makes necessary.
+ * Returns the time below which no rollout of `zones` can come, one zone after the other: each takes as many restarts in a
+ * row as its limit makes necessary.
  */
 export function physicalLimit(zones: readonly ZoneSize[], restart: Millis): Millis {
   const waves = zones.map(({ pods, limit }) => Math.ceil(pods / limit));

@@ -39,7 +39,7 @@ export async function trustWebhooks(
   await until('the API server trusts the webhooks', () => trusted.size === configurations.length);
 }
 
-/** Whether every entry of a webhook configuration has a CA bundle. */
+/** Reports whether every entry of a webhook configuration has a CA bundle. */
 function isTrusted(configuration: JsonObject | undefined): boolean {
   return objectsAt(configuration, 'webhooks').every(
     (webhook) => textAt(webhook, 'clientConfig', 'caBundle') !== '',

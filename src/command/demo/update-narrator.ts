@@ -6,7 +6,7 @@ export class UpdateNarrator {
   #said = '';
   #step = 0;
 
-  /** @returns what to say of `update` as it is stored now; none for what was said already */
+  /** Returns what to say of `update` as it is stored now; none for what was said already */
   tell(update: JsonObject): readonly string[] {
     const step = numberAt(update, 'status', 'updateStep') ?? 0;
     const isStep = step > this.#step;

@@ -45,7 +45,7 @@ export class WebhookPlay {
     options.stage.onCommit((commit) => this.#observe(commit));
   }
 
-  /** A pod has answered a call. */
+  /** Notes that a pod has answered a call. */
   called(call: PodCall): void {
     this.#proof.called(call);
     const set = call.pod.slice(0, call.pod.lastIndexOf('-'));
@@ -117,7 +117,7 @@ export class WebhookPlay {
     this.#scaleDowns.push({ about: zone, want: undefined, refusal: await this.#scale(zone, to) });
   }
 
-  /** As kubectl scales. @returns what it would print when it is refused */
+  /** Scales as kubectl does. @returns what it would print when it is refused */
   async #scale(zone: string, replicas: number): Promise<string | undefined> {
     const { stage, signal } = this.#options;
     const set = this.#setOf(zone);

@@ -26,7 +26,7 @@ export class WebhookScene implements Scene {
     /** Where the pods answer. */
     readonly proxy: string;
     readonly speed: number;
-    /** Of each zone; undefined: as the manifests say. */
+    /** How many pods each zone has; undefined: as the manifests say. */
     readonly pods: number | undefined;
   }) {
     this.podEnv = { HTTP_PROXY: options.proxy };

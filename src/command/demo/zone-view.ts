@@ -36,7 +36,7 @@ export interface ZoneView {
   readonly outdated: number;
 }
 
-/** The zone of the stored `set`; `podOf` finds a stored pod by its name. */
+/** Returns the zone of the stored `set`; `podOf` finds a stored pod by its name. */
 export function zoneView(
   set: JsonObject,
   podOf: (name: string) => JsonObject | undefined,
@@ -82,22 +82,22 @@ function limitOfSet(set: JsonObject, replicas: number): number {
   return limitOf(parsed.kind === 'valid' ? parsed.value : defaultMaxUnavailable, replicas);
 }
 
-/** Whether every pod of `zone` is available. */
+/** Reports whether every pod of `zone` is available. */
 export function isComplete(zone: ZoneView): boolean {
   return zone.cells.length > 0 && zone.unavailable === 0;
 }
 
-/** Whether every pod of `zone` is available and runs what the newest spec wants. */
+/** Reports whether every pod of `zone` is available and runs what the newest spec wants. */
 export function isRolled(zone: ZoneView): boolean {
   return isComplete(zone) && zone.isObserved && zone.target !== '' && zone.outdated === 0;
 }
 
-/** Whether a rollout of `zone` has ended, its status included. */
+/** Reports whether a rollout of `zone` has ended, its status included. */
 export function isSettled(zone: ZoneView): boolean {
   return isRolled(zone) && zone.current === zone.target;
 }
 
-/** What comes next in a group, in words; zones go in the order of the names of their sets. */
+/** Returns what comes next in a group, in words; zones go in the order of the names of their sets. */
 export function nextStep(zones: readonly ZoneView[]): string {
   const current = zones.find(({ unavailable }) => unavailable > 0) ?? zones.find(isBehind);
   if (current === undefined) return 'nothing: every pod runs what its set wants';

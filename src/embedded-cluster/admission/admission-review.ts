@@ -5,7 +5,7 @@ import type { AdmissionAttributes } from '#embedded-cluster/rest/server-context.
 import { shownAs } from './equivalent-rows.ts';
 import { type Invocation, namespaceOf, requestRow } from './match-webhook.ts';
 
-/** The `admission.k8s.io/v1` AdmissionReview that a webhook is sent (AD-5). */
+/** Returns the `admission.k8s.io/v1` AdmissionReview that a webhook is sent (AD-5). */
 export function reviewOf(
   attributes: AdmissionAttributes,
   { row }: Invocation,
@@ -46,7 +46,7 @@ export function isWhole(subresource: SubresourceRow | undefined): boolean {
   return subresource === undefined || ['status', 'finalize'].includes(subresource.name);
 }
 
-/** Whether nothing will be stored. */
+/** Reports whether nothing will be stored. */
 export function isDryRun({ call }: AdmissionAttributes): boolean {
   return call.isDryRun;
 }
@@ -84,7 +84,7 @@ function optionsOf({ call, operation }: AdmissionAttributes): JsonObject {
   };
 }
 
-/** `text` where it is not empty: how Go prints a type. */
+/** Returns `text` where it is not empty: how Go prints a type. */
 export function typeText(object: JsonObject): string {
   const apiVersion = textField(object, 'apiVersion');
   const version = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { arrayField, numberField, objectField, textField } from '#embedded-cluster/json-fields.ts';
 import { type Cause, type StatusDetails, StatusError } from '#embedded-cluster/status-error.ts';
 
-/** The refusal that a webhook's denial becomes (AD-7); `status` is the Status that it answered. */
+/** Returns the refusal that a webhook's denial becomes (AD-7); `status` is the Status that it answered. */
 export function deniedBy(webhook: string, status: JsonObject | undefined): StatusError {
   const given = status ?? {};
   const reason = textField(given, 'reason');

@@ -3,7 +3,7 @@ import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
 import type { RowIndex } from '#embedded-cluster/rest/row-index.ts';
 import { apiVersionOf } from '#kubernetes/resource-type.ts';
 
-/** The other rows that show the same objects: other versions of a custom resource, and views (AD-3). */
+/** Returns the other rows that show the same objects: other versions of a custom resource, and views (AD-3). */
 export function equivalentRows(rows: RowIndex, row: ResourceRow): readonly ResourceRow[] {
   const stored = storedPlace(row);
   return rows
@@ -19,14 +19,14 @@ function storedPlace({ type, viewOf }: ResourceRow): string {
   return `${group}/${viewOf.plural}`;
 }
 
-/** A stored `object` as `row` shows it. */
+/** Returns a stored `object` as `row` shows it. */
 export function shownAs(row: ResourceRow, object: JsonObject): JsonObject {
   if (row.viewOf !== undefined) return row.viewOf.fromStored(object);
   const apiVersion = apiVersionOf(row.type);
   return object['apiVersion'] === apiVersion ? object : { ...object, apiVersion };
 }
 
-/** The reverse of {@link shownAs}; `stored` is the row of the store. */
+/** Returns the reverse of {@link shownAs}; `stored` is the row of the store. */
 export function storedAs(row: ResourceRow, stored: ResourceRow, object: JsonObject): JsonObject {
   const { viewOf } = row;
   const own = viewOf === undefined ? object : viewOf.toStored(object).object;

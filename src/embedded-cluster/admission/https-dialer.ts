@@ -99,13 +99,13 @@ const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
   'CERT_SIGNATURE_FAILURE',
 ]);
 
-/** The host names of a certificate, out of Node's sentence about it. */
+/** Returns the host names of a certificate, out of Node's sentence about it. */
 function namesIn(sentence: string): string {
   const names = [...sentence.matchAll(/DNS:([^,\s]+)/g)].map(([, name]) => name);
   return names.length === 0 ? 'no host' : names.join(', ');
 }
 
-/** What the API server's client says of `error`: its words are in the messages of refusals (ER-1). */
+/** Returns what the API server's client says of `error`: its words are in the messages of refusals (ER-1). */
 function goText(error: unknown, { address, serverName }: DialledCall): string {
   const code = codeOf(error);
   const said = errorOf(error).message;

@@ -28,7 +28,7 @@ function scopeMatches(scope: string, { type, namespace }: RuleTarget): boolean {
   }
 }
 
-/** `pods` is the resource alone, `pods/*` the resource and all below it, as upstream (AD-3). */
+/** Reports whether a rule names the resource: `pods` is it alone, `pods/*` it and all below it, as upstream (AD-3). */
 function resourceMatches(pattern: string, { type, subresource }: RuleTarget): boolean {
   const slash = pattern.indexOf('/');
   const resource = slash < 0 ? pattern : pattern.slice(0, slash);
@@ -36,7 +36,7 @@ function resourceMatches(pattern: string, { type, subresource }: RuleTarget): bo
   return (resource === '*' || resource === type.plural) && (below === '*' || below === subresource);
 }
 
-/** Whether `rule` is about `target` (AD-3). */
+/** Reports whether `rule` is about `target` (AD-3). */
 export function ruleMatches(rule: WebhookRule, target: RuleTarget): boolean {
   const { type } = target;
   return (

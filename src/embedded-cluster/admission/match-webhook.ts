@@ -15,17 +15,21 @@ export interface Invocation {
   readonly row: ResourceRow;
 }
 
-/** The row that the client asked for. */
+/** Returns the row that the client asked for. */
 export function requestRow({ call }: AdmissionAttributes): ResourceRow {
   return call.shownRow ?? call.route.row;
 }
 
-/** The namespace of the request; a namespace is in itself. */
+/** Returns the namespace of the request; a namespace is in itself. */
 export function namespaceOf({ call, name }: AdmissionAttributes): string {
   return isNamespaceRow(call.route.row) ? name : call.route.namespace;
 }
 
-/** How `webhook` is called for `attributes`; undefined where it is not (AD-3). @throws {StatusError} 404 for a namespace that is gone */
+/**
+ * Returns how `webhook` is called for `attributes`; undefined where it is not (AD-3).
+ *
+ * @throws {StatusError} 404 for a namespace that is gone
+ */
 export function invocationOf(
   context: ServerContext,
   webhook: Webhook,
@@ -64,7 +68,7 @@ function isEmpty(selector: LabelSelector): boolean {
   return selector.requirements.length === 0;
 }
 
-/** Labels of the old or the new object; a Scale has none (AD-4). */
+/** Reports whether the labels of the old or the new object match; a Scale has none (AD-4). */
 function objectMatches(selector: LabelSelector, attributes: AdmissionAttributes): boolean {
   if (isEmpty(selector)) return true;
   return [attributes.object, attributes.oldObject].some(
@@ -76,7 +80,7 @@ function labelsOf(object: JsonObject): Readonly<Record<string, string>> {
   return textMapField(metadataOf(object), 'labels');
 }
 
-/** What is in no namespace is never exempt, but for namespaces themselves (AD-4). */
+/** Reports whether the namespace matches: what is in none is never exempt, but for namespaces themselves (AD-4). */
 function namespaceMatches(
   context: ServerContext,
   selector: LabelSelector,

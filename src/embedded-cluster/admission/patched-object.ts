@@ -8,7 +8,7 @@ import { shownAs, storedAs } from './equivalent-rows.ts';
 import type { Invocation } from './match-webhook.ts';
 
 /**
- * The object after the JSON patch of a webhook: unknown fields dropped, defaults filled in.
+ * Returns the object after the JSON patch of a webhook: unknown fields dropped, defaults filled in.
  *
  * @throws {StatusError} 500 where there is nothing to patch, or the patch does not fit; no failure policy helps
  */

@@ -1,7 +1,7 @@
 import type { Webhook } from './webhook.ts';
 
 /**
- * Who is called in which round (AD-9): in the first everybody who matches, in the second whoever asked for it and
+ * Who is called in which round (AD-9): in the first everybody who matches, in the second those that asked for it and
  * was called before another one changed the object. There is no third.
  */
 export class Rounds {
@@ -10,7 +10,7 @@ export class Rounds {
   #isSecond = false;
   #hasChanged = false;
 
-  /** Whether `webhook`, which matches, is called in this round. */
+  /** Reports whether `webhook`, which matches, is called in this round. */
   calls({ id }: Webhook): boolean {
     return !this.#isSecond || this.#due.has(id);
   }
@@ -25,7 +25,7 @@ export class Rounds {
     if (webhook.isReinvoked) this.#waiting.add(webhook.id);
   }
 
-  /** Whether there is another round, which then begins. */
+  /** Reports whether there is another round, which then begins. */
   again(): boolean {
     if (this.#isSecond || !this.#hasChanged) return false;
     this.#isSecond = true;

@@ -45,7 +45,7 @@ export class WebhookAdmission implements Admission {
     this.#uids = uids;
   }
 
-  /** What the next request meets. */
+  /** Returns what the next request meets. */
   configure(webhooks: {
     readonly mutating: readonly Webhook[];
     readonly validating: readonly Webhook[];
@@ -103,7 +103,11 @@ export class WebhookAdmission implements Admission {
     return patchedBy(attributes, invocation, verdict.patch);
   }
 
-  /** What a webhook says; undefined where it could not be asked and need not be. @throws {StatusError} a denial, or a call that failed */
+  /**
+   * Returns what a webhook says; undefined where it could not be asked and need not be.
+   *
+   * @throws {StatusError} a denial, or a call that failed
+   */
   async #verdictOf(
     attributes: AdmissionAttributes,
     invocation: Invocation,
@@ -140,7 +144,7 @@ export class WebhookAdmission implements Admission {
     return readReview(reply, { uid, isMutating });
   }
 
-  /** @throws {StatusError} 504 when the request has used up its time */
+  /** Returns what is left of the time. @throws {StatusError} 504 when the request has used up its time */
   #timeLeft({ call }: AdmissionAttributes): Millis {
     const left = call.startedAt + REQUEST_LIMIT - this.#context.clock.monotonic();
     if (left > 0) return millis(left);
@@ -160,7 +164,7 @@ export class WebhookAdmission implements Admission {
   }
 }
 
-/** The configurations of webhooks themselves are never shown to webhooks (AD-2). */
+/** Reports whether a kind is never shown to webhooks: that of their own configurations (AD-2). */
 function isExempt({ call }: AdmissionAttributes): boolean {
   return call.route.row.type.group === 'admissionregistration.k8s.io';
 }

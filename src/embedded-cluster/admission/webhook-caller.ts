@@ -23,7 +23,11 @@ export class WebhookCaller {
     this.#dialer = ways.dialer;
   }
 
-  /** The answer of the webhook at `client` (a `clientConfig`). @throws {CallFailure} where there is none within `timeout` */
+  /**
+   * Asks for the answer of the webhook at `client` (a `clientConfig`).
+   *
+   * @throws {CallFailure} where there is none within `timeout`
+   */
   async post(client: JsonObject, body: string, timeout: Millis): Promise<WebhookReply> {
     const target = located(client);
     const query = `?timeout=${Math.ceil(timeout / 1_000)}s`;
@@ -61,7 +65,7 @@ export class WebhookCaller {
     return this.#dialer.post({ address, serverName: host, port, path, body, ca, signal });
   }
 
-  /** A Service leads somewhere only as an ExternalName: there is no cluster network here (D-31). */
+  /** Returns where a Service leads, which has to be an ExternalName: there is no cluster network here (D-31). */
   #addressOf({ host, port, service }: WebhookTarget): { host: string; port: number } {
     if (service === undefined) return { host, port };
     const { namespace, name } = service;

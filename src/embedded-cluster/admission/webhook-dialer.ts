@@ -17,7 +17,11 @@ export interface DialledCall {
 
 /** The way to webhooks outside this process. */
 export interface WebhookDialer {
-  /** @throws {Error} whose message is what Go's client says, such as `dial tcp 127.0.0.1:1: connect: connection refused` */
+  /**
+   * Posts a review.
+   *
+   * @throws {Error} whose message is what Go's client says, such as `dial tcp 127.0.0.1:1: connect: connection refused`
+   */
   post(call: DialledCall): Promise<WebhookReply>;
   /** Ends the idle connections. */
   close(): void;

@@ -33,7 +33,7 @@ export class WebhookHosts {
     };
   }
 
-  /** The webhook at `host:port`, if it is in this process. */
+  /** Returns the webhook at `host:port`, if it is in this process. */
   find(host: string, port: number): WebhookHandler | undefined {
     return this.#handlers.get(`${host}:${port}`) ?? this.#handlers.get(host);
   }

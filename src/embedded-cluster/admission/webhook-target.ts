@@ -15,7 +15,7 @@ export interface WebhookTarget {
   readonly service?: { readonly namespace: string; readonly name: string };
 }
 
-/** The target of a `clientConfig` (AD-12). */
+/** Returns the target of a `clientConfig` (AD-12). */
 export function targetOf(client: JsonObject): WebhookTarget {
   const bundle = textField(client, 'caBundle');
   const ca = bundle === '' ? undefined : Buffer.from(bundle, 'base64').toString();

@@ -38,7 +38,7 @@ export interface Webhook {
   readonly client: JsonObject;
 }
 
-/** The webhooks of `configurations`, which come in the order of their names, in the order of their calls (AD-1). */
+/** Returns the webhooks of `configurations`, which come in the order of their names, in the order of their calls (AD-1). */
 export function webhooksOf(configurations: readonly JsonObject[]): readonly Webhook[] {
   return configurations.flatMap((configuration) => {
     const owner = textField(metadataOf(configuration), 'name');

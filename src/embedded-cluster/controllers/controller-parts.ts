@@ -52,7 +52,7 @@ export class ControllerParts {
     await Promise.all(this.#transports.map((transport) => transport.close()));
   }
 
-  /** Work that {@link stop} waits for. */
+  /** Takes work that {@link stop} waits for. */
   running(work: Promise<void>): void {
     this.#runs.push(work);
   }
@@ -63,7 +63,7 @@ export class ControllerParts {
     await Promise.all(informers.map((informer) => informer.synced));
   }
 
-  /** A client of its own for the service account `account`. */
+  /** Returns a client of its own for the service account `account`. */
   connect(account: string): Client {
     const groups = ['system:serviceaccounts', 'system:authenticated'];
     const name = `system:serviceaccount:kube-system:${account}`;
@@ -88,7 +88,7 @@ export class ControllerParts {
     return recorder;
   }
 
-  /** An informer that {@link sync} runs. */
+  /** Returns an informer that {@link sync} runs. */
   informer<T extends Cached>(
     client: Client,
     type: ResourceType,

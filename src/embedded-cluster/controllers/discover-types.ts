@@ -30,7 +30,7 @@ function parseResourceList(list: JsonValue): readonly ServedType[] {
     .filter((served) => served !== undefined);
 }
 
-/** Every resource type of the server, each group in its preferred version; subresources left out. */
+/** Returns every resource type of the server, each group in its preferred version; subresources left out. */
 export async function discoverTypes(client: Client): Promise<readonly ServedType[]> {
   const groups = await client.raw({ method: 'GET', path: '/apis' });
   const versions = objectsAt(groups, 'groups').map((group) =>
@@ -41,7 +41,7 @@ export async function discoverTypes(client: Client): Promise<readonly ServedType
   return lists.flatMap((list) => parseResourceList(list));
 }
 
-/** Whether objects of a type can be listed, watched and deleted: those are collected and drained. */
+/** Reports whether objects of a type can be listed, watched and deleted: those are collected and drained. */
 export function isDeletable({ verbs }: ServedType): boolean {
   return ['list', 'watch', 'delete'].every((verb) => verbs.includes(verb));
 }

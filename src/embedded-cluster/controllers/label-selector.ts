@@ -3,7 +3,10 @@ import { objectsAt, textAt, textMapAt, textsAt } from './read-json.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Whether `labels` meet one requirement of a LabelSelector or of a node selector; an operator that does not exist never. */
+/**
+ * Reports whether `labels` meet one requirement of a LabelSelector or of a node selector; an operator that does not exist
+ * never.
+ */
 export function meets(labels: Labels, requirement: JsonObject): boolean {
   const value = labels[textAt(requirement, 'key')];
   const values = textsAt(requirement, 'values');
@@ -22,7 +25,7 @@ export function meets(labels: Labels, requirement: JsonObject): boolean {
 }
 
 /**
- * A LabelSelector object (OB-15) as a test of labels. An empty selector matches everything, an absent one nothing,
+ * Compiles a LabelSelector object (OB-15) as a test of labels. An empty selector matches everything, an absent one nothing,
  * and an operator that does not exist nothing.
  */
 export function compileSelector(selector: JsonObject | undefined): (labels: Labels) => boolean {
@@ -35,7 +38,7 @@ export function compileSelector(selector: JsonObject | undefined): (labels: Labe
   };
 }
 
-/** Whether `labels` meet a LabelSelector object; see {@link compileSelector} for tests of many. */
+/** Reports whether `labels` meet a LabelSelector object; see {@link compileSelector} for tests of many. */
 export function selects(selector: JsonObject | undefined, labels: Labels): boolean {
   return compileSelector(selector)(labels);
 }

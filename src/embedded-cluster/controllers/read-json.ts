@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 
-/** The member at `path`, or undefined where a step is missing or is not an object. */
+/** Returns the member at `path`, or undefined where a step is missing or is not an object. */
 function valueAt(from: JsonValue | undefined, ...path: string[]): JsonValue | undefined {
   let value = from;
   for (const step of path) {
@@ -10,37 +10,37 @@ function valueAt(from: JsonValue | undefined, ...path: string[]): JsonValue | un
   return value;
 }
 
-/** The text at `path`; empty when there is none. */
+/** Returns the text at `path`; empty when there is none. */
 export function textAt(from: JsonValue | undefined, ...path: string[]): string {
   const value = valueAt(from, ...path);
   return typeof value === 'string' ? value : '';
 }
 
-/** The number at `path`, or undefined. */
+/** Returns the number at `path`, or undefined. */
 export function numberAt(from: JsonValue | undefined, ...path: string[]): number | undefined {
   const value = valueAt(from, ...path);
   return typeof value === 'number' ? value : undefined;
 }
 
-/** The object at `path`; empty when there is none. */
+/** Returns the object at `path`; empty when there is none. */
 export function objectAt(from: JsonValue | undefined, ...path: string[]): JsonObject {
   const value = valueAt(from, ...path);
   return isJsonObject(value) ? value : {};
 }
 
-/** The objects in the list at `path`; anything else in it is left out. */
+/** Returns the objects in the list at `path`; anything else in it is left out. */
 export function objectsAt(from: JsonValue | undefined, ...path: string[]): readonly JsonObject[] {
   const value = valueAt(from, ...path);
   return Array.isArray(value) ? value.filter((item) => isJsonObject(item)) : [];
 }
 
-/** The texts in the list at `path`; anything else in it is left out. */
+/** Returns the texts in the list at `path`; anything else in it is left out. */
 export function textsAt(from: JsonValue | undefined, ...path: string[]): readonly string[] {
   const value = valueAt(from, ...path);
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
-/** The members of the object at `path` whose values are text: labels, annotations, node selectors. */
+/** Returns the members of the object at `path` whose values are text: labels, annotations, node selectors. */
 export function textMapAt(
   from: JsonValue | undefined,
   ...path: string[]
@@ -52,7 +52,7 @@ export function textMapAt(
   return texts;
 }
 
-/** `value` with the members of all its objects sorted, without white space: equal data, equal text. */
+/** Returns `value` with the members of all its objects sorted, without white space: equal data, equal text. */
 export function canonicalJson(value: JsonValue | undefined): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(',')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value ?? null);

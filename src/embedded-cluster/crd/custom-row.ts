@@ -18,7 +18,7 @@ import { printerColumns } from './printer-columns.ts';
 import { pruneObject } from './prune.ts';
 import { validateValue } from './validate-value.ts';
 
-/** The rows that an established `definition` serves, one per served version (CR-2, CR-5). */
+/** Returns the rows that an established `definition` serves, one per served version (CR-2, CR-5). */
 export function customRows(definition: JsonObject): readonly ResourceRow[] {
   const { versions } = objectField(definition, 'spec');
   if (!isJsonArray(versions)) return [];

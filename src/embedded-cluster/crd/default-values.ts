@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { itemSchema, propertySchema } from './prune.ts';
 
-/** `value` without nulls where the schema does not allow them, and with its defaults (CR-2). */
+/** Returns `value` without nulls where the schema does not allow them, and with its defaults (CR-2). */
 export function withDefaults(value: JsonValue, schema: JsonObject): JsonValue {
   if (isJsonArray(value)) {
     const items = itemSchema(schema);
@@ -10,7 +10,7 @@ export function withDefaults(value: JsonValue, schema: JsonObject): JsonValue {
   return isJsonObject(value) ? objectWithDefaults(value, schema) : value;
 }
 
-/** As {@link withDefaults}, for an object. */
+/** Returns the same as {@link withDefaults}, for an object. */
 export function objectWithDefaults(object: JsonObject, schema: JsonObject): JsonObject {
   const members: Record<string, JsonValue> = {};
   for (const [name, value] of Object.entries(object)) {

@@ -61,7 +61,7 @@ export class DefinitionLifecycle {
     else if (!isEstablished(definition)) this.#later(() => this.#establish(key));
   }
 
-  /** The rows of `definition` in place of those that it had. */
+  /** Serves the rows of `definition` in place of those that it had. */
   #serve(key: string, definition: JsonObject | undefined): void {
     const { rows } = this.#server.context;
     for (const row of this.#rows.get(key) ?? []) rows.remove(row);
@@ -172,7 +172,11 @@ export class DefinitionLifecycle {
     });
   }
 
-  /** @returns whether it is done, or nothing is left to be done; what a fault prevented is tried again */
+  /**
+   * Sends what is to be done.
+   *
+   * @returns whether it is done, or nothing is left to be done; what a fault prevented is tried again
+   */
   async #send(request: {
     readonly method: string;
     readonly path: string;

@@ -6,7 +6,7 @@ type Step =
   /** Elements whose member at `path` is `value`. */
   | { readonly kind: 'filter'; readonly path: readonly string[]; readonly value: string };
 
-/** The steps of a path of printer columns: `.a.b`, `['x']`, `[0]`, `[?(@.type=="X")]` (CR-6); undefined for others. */
+/** Returns the steps of a path of printer columns: `.a.b`, `['x']`, `[0]`, `[?(@.type=="X")]` (CR-6); undefined for others. */
 function stepsOf(path: string): readonly Step[] | undefined {
   const steps: Step[] = [];
   let rest = path;
@@ -55,7 +55,7 @@ function taken(value: JsonValue | undefined, step: Step): JsonValue | undefined 
   }
 }
 
-/** A reader of what stands at `path`; undefined where the path is of a form that is not read here. */
+/** Returns a reader of what stands at `path`; undefined where the path is of a form that is not read here. */
 export function compileJsonPath(
   path: string,
 ): ((value: JsonValue) => JsonValue | undefined) | undefined {

@@ -11,7 +11,7 @@ function isColumnType(type: string): type is Column['type'] {
   return TYPES.has(type);
 }
 
-/** The columns of a CustomResourceDefinition's version; name and age where it gives none (CR-6). */
+/** Returns the columns of a CustomResourceDefinition's version; name and age where it gives none (CR-6). */
 export function printerColumns(version: JsonObject): readonly Column[] {
   const given = version['additionalPrinterColumns'];
   const columns = isJsonArray(given) ? given.filter(isJsonObject).map(columnOf) : [];
@@ -24,7 +24,7 @@ function columnOf(definition: JsonObject): Column {
   const read = compileJsonPath(textField(definition, 'jsonPath'));
   return {
     name: textField(definition, 'name'),
-    // A date is told as an age, which is a text.
+    // A date is shown as an age, which is a text.
     type: shown === 'date' ? 'string' : shown,
     format: '',
     priority: numberField(definition, 'priority') ?? 0,

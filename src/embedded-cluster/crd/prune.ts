@@ -15,17 +15,17 @@ function memberSchema(schema: JsonObject, name: string): JsonObject | undefined 
 
 const KEEP_ALL: JsonObject = Object.freeze({ 'x-kubernetes-preserve-unknown-fields': true });
 
-/** The schema of the elements of a list. */
+/** Returns the schema of the elements of a list. */
 export function itemSchema(schema: JsonObject): JsonObject {
   return isJsonObject(schema['items']) ? schema['items'] : KEEP_ALL;
 }
 
-/** The schema of the member `name`, where there is one. */
+/** Returns the schema of the member `name`, where there is one. */
 export function propertySchema(schema: JsonObject, name: string): JsonObject | undefined {
   return memberSchema(schema, name);
 }
 
-/** `object` without the members that `schema` does not have, and their paths (CR-2). */
+/** Returns `object` without the members that `schema` does not have, and their paths (CR-2). */
 export function pruneObject(
   object: JsonObject,
   schema: JsonObject,

@@ -3,7 +3,7 @@ import { invalidValue } from '#embedded-cluster/resource/causes.ts';
 import type { Cause } from '#embedded-cluster/status-error.ts';
 import { compilePattern } from './compile-pattern.ts';
 
-/** Why a value breaks the bounds of its schema: size, number, pattern or format (CR-3). */
+/** Returns why a value breaks the bounds of its schema: size, number, pattern or format (CR-3). */
 export function boundCauses(value: JsonValue, schema: JsonObject, path: string): readonly Cause[] {
   if (typeof value === 'number') return causesOf(value, path, numberFaults(value, schema));
   if (typeof value === 'string') return causesOf(value, path, textFaults(value, schema));

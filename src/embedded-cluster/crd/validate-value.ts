@@ -10,7 +10,7 @@ import type { Cause } from '#embedded-cluster/status-error.ts';
 import { itemSchema, propertySchema } from './prune.ts';
 import { boundCauses } from './validate-bounds.ts';
 
-/** Why `value` breaks `schema`; `path` is where it stands, empty for the object itself (CR-3). */
+/** Returns why `value` breaks `schema`; `path` is where it stands, empty for the object itself (CR-3). */
 export function validateValue(
   value: JsonValue,
   schema: JsonObject,
@@ -89,7 +89,7 @@ function mustFit(path: string, value: JsonValue, rule: keyof typeof COMBINATION_
   return invalidValue(path, value, `"${path}" ${COMBINATION_RULES[rule]}`);
 }
 
-/** The path of a member. */
+/** Returns the path of a member. */
 function below(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
@@ -126,7 +126,7 @@ function elementCauses(
   return causes;
 }
 
-/** What may occur once in a set or a map list; undefined for other lists. */
+/** Returns what may occur once in a set or a map list; undefined for other lists. */
 function identityOf(element: JsonValue, schema: JsonObject): string | undefined {
   const listType = schema['x-kubernetes-list-type'];
   if (listType === 'set') return JSON.stringify(element);

@@ -45,11 +45,11 @@ export type BehaviourRule = Behaviour & { readonly match: PodMatch };
 
 /** A rule in force. */
 export interface ActiveRule {
-  /** Pods that it held back go on from where they are. */
+  /** Removes it: pods that it held back go on from where they are. */
   remove(): void;
 }
 
-/** A pattern with `*` for any text, as a test of a whole text. */
+/** Returns a pattern with `*` for any text, as a test of a whole text. */
 function glob(pattern: string): RegExp {
   const parts = pattern.split('*').map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`);
@@ -108,7 +108,7 @@ export class Behaviours {
     this.#changed();
   }
 
-  /** The behaviour of `pod`; undefined for a smooth one. */
+  /** Returns the behaviour of `pod`; undefined for a smooth one. */
   of(pod: KubeletPod): Behaviour | undefined {
     return this.#rules.findLast(({ test }) => test(pod))?.rule;
   }

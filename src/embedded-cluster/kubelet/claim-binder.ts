@@ -29,7 +29,7 @@ export class ClaimBinder {
     this.#volumes = options.volumes;
   }
 
-  /** A change of the claim cache. */
+  /** Takes a change of the claim cache. */
   claimChanged(change: Change<ClaimView>): void {
     if (change.kind === 'deleted')
       void this.#guard(change.object, () => this.#release(change.object));

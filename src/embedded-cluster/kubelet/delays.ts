@@ -57,7 +57,7 @@ export class DelayTable {
     this.#random = new SeededRandom(seed);
   }
 
-  /** The delays of `pod`, jitter included; whole milliseconds. */
+  /** Returns the delays of `pod`, jitter included; whole milliseconds. */
   of(pod: KubeletPod): Delays {
     let delays = this.#base;
     for (const override of this.#overrides) {

@@ -3,7 +3,7 @@ import type { Instant } from '#base/units.ts';
 import { microTimestamp, timestamp } from '#embedded-cluster/timestamp.ts';
 import type { NodeConfig } from './node-fleet-options.ts';
 
-/** The Node object of a configured node (KU-1). */
+/** Returns the Node object of a configured node (KU-1). */
 export function nodeBody(node: NodeConfig): JsonObject {
   const zone = node.zone === undefined ? {} : { 'topology.kubernetes.io/zone': node.zone };
   return {
@@ -23,7 +23,7 @@ export function nodeBody(node: NodeConfig): JsonObject {
   };
 }
 
-/** A Ready condition of a node. */
+/** Returns a Ready condition of a node. */
 export function nodeReady(status: 'True' | 'Unknown', now: Instant): JsonObject {
   const isReady = status === 'True';
   return {
@@ -36,7 +36,7 @@ export function nodeReady(status: 'True' | 'Unknown', now: Instant): JsonObject 
   };
 }
 
-/** What a node says of itself, as far as anybody here knows; all members are required. */
+/** Returns what a node says of itself, as far as anybody here knows; all members are required. */
 function nodeInfo(version: string): JsonObject {
   return {
     architecture: 'amd64',
@@ -52,7 +52,7 @@ function nodeInfo(version: string): JsonObject {
   };
 }
 
-/** The merge document of a node's first status: capacity, address, Ready. `version`: that of its kubelet. */
+/** Returns the merge document of a node's first status: capacity, address, Ready. `version`: that of its kubelet. */
 export function nodeStatus(
   node: NodeConfig,
   { address, version, now }: { address: string; version: string; now: Instant },
@@ -72,7 +72,7 @@ export function nodeStatus(
   };
 }
 
-/** The Lease by which a node shows that it lives. */
+/** Returns the Lease by which a node shows that it lives. */
 export function leaseBody(node: string, now: Instant): JsonObject {
   return {
     apiVersion: 'coordination.k8s.io/v1',

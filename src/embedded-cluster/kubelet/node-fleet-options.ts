@@ -19,7 +19,7 @@ export interface NodeCount {
   readonly podCapacity?: number;
 }
 
-/** The nodes that `options` stand for; numbered ones are `node-0`, `node-1`, … with their zone. */
+/** Returns the nodes that `options` stand for; numbered ones are `node-0`, `node-1`, … with their zone. */
 export function nodesOf(options: NodeCount | readonly NodeConfig[]): readonly NodeConfig[] {
   if (!('count' in options)) return options;
   const { count, zones = ['zone-a', 'zone-b', 'zone-c'], podCapacity } = options;

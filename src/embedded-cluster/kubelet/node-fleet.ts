@@ -43,7 +43,7 @@ const collectAfter = seconds(20);
 export class NodeFleet {
   readonly #options: NodeFleetOptions;
   readonly #states = new Map<string, NodeState>();
-  /** Of the API server: the kubelets are of its age. */
+  /** The version of the API server: the kubelets are of its age. */
   #version = '';
 
   constructor(options: NodeFleetOptions) {
@@ -66,12 +66,12 @@ export class NodeFleet {
     return [...this.#states.keys()];
   }
 
-  /** Whether the node's kubelet works; nodes that are not ours have none. */
+  /** Reports whether the node's kubelet works; nodes that are not ours have none. */
   isUp(node: string): boolean {
     return this.#states.get(node)?.isUp ?? false;
   }
 
-  /** The node's address; empty for one that is not ours. */
+  /** Returns the node's address; empty for one that is not ours. */
   hostIP(node: string): string {
     return this.#states.get(node)?.address ?? '';
   }
@@ -88,7 +88,7 @@ export class NodeFleet {
     for (const state of this.#states.values()) this.#halt(state);
   }
 
-  /** The node fails: its lease is renewed no more, its pods stay as they are until the API notices (KU-6). */
+  /** Has the node fail: its lease is renewed no more, its pods stay as they are until the API notices (KU-6). */
   down(node: string): void {
     const state = this.#stateOf(node);
     if (!state.isUp) return;
@@ -98,7 +98,7 @@ export class NodeFleet {
     this.#later(state, unknownAfter, () => this.#markUnknown(state));
   }
 
-  /** The node works again; what its pods missed goes on. */
+  /** Has the node work again; what its pods missed goes on. */
   async up(node: string): Promise<void> {
     const state = this.#stateOf(node);
     if (state.isUp) return;
@@ -110,7 +110,7 @@ export class NodeFleet {
     this.#options.changed(node, hasLostReady);
   }
 
-  /** The node and its Node object vanish; its pods are removed by force 20 s later (GC-6). */
+  /** Has the node and its Node object vanish; its pods are removed by force 20 s later (GC-6). */
   async gone(node: string): Promise<void> {
     const state = this.#stateOf(node);
     this.#halt(state);
@@ -245,7 +245,7 @@ export class NodeFleet {
     );
   }
 
-  /** What is gone, there already, or replaced, is as wanted. */
+  /** Tolerates that something is gone, there already, or replaced: it is as wanted. */
   async #tolerant(write: () => Promise<unknown>): Promise<void> {
     try {
       await write();

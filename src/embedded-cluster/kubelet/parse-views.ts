@@ -25,7 +25,7 @@ function graceSeconds(object: KubernetesObject, spec: JsonObject): number {
   );
 }
 
-/** A Pod. */
+/** Returns a Pod. */
 export function parseKubeletPod(object: KubernetesObject): KubeletPod {
   const spec = objectAt(object, 'spec');
   const status = objectAt(object, 'status');
@@ -58,13 +58,13 @@ export function parseKubeletPod(object: KubernetesObject): KubeletPod {
 
 const scales: Readonly<Record<string, number>> = { '': 1, k: 1_000, M: 1_000_000 };
 
-/** A whole quantity of pods; the server shortens 10000 to `10k`. 0 when it cannot be read. */
+/** Returns a whole quantity of pods; the server shortens 10000 to `10k`. 0 when it cannot be read. */
 function podQuantity(text: string): number {
   const parts = /^(?<count>\d+)(?<scale>[kM]?)$/.exec(text)?.groups;
   return Number(parts?.['count'] ?? 0) * (scales[parts?.['scale'] ?? ''] ?? 0);
 }
 
-/** A Node. */
+/** Returns a Node. */
 export function parseNode(object: KubernetesObject): NodeView {
   const capacity = podQuantity(textAt(object, 'status', 'allocatable', 'pods'));
   return {
@@ -77,7 +77,7 @@ export function parseNode(object: KubernetesObject): NodeView {
   };
 }
 
-/** A PersistentVolumeClaim. */
+/** Returns a PersistentVolumeClaim. */
 export function parseClaim(object: KubernetesObject): ClaimView {
   return {
     ...parseIdentity(object),

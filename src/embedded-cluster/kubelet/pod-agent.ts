@@ -15,11 +15,11 @@ import type { WriteLimit } from './write-limit.ts';
 export interface NodeHost extends WritingHost {
   /** Binds `pod`; undefined when no node fits, and then `retry` is called once that may have changed. */
   bind(pod: KubeletPod, retry: () => void): Promise<string | undefined>;
-  /** The pod is on its node, whoever bound it. */
+  /** Notes that the pod is on its node, by whomever it was bound. */
   hold(pod: KubeletPod): void;
-  /** The pod holds its node no longer. */
+  /** Notes that the pod holds its node no longer. */
   release(pod: KubeletPod): void;
-  /** Whether the node's kubelet works. */
+  /** Reports whether the node's kubelet works. */
   isUp(node: string): boolean;
 }
 
@@ -63,7 +63,7 @@ export class PodAgent {
     this.#writer = new PodWriter(options.clock, options.host);
   }
 
-  /** A change of the pod cache. */
+  /** Takes a change of the pod cache. */
   podChanged(change: Change<KubeletPod>): void {
     const pod = change.object;
     if (change.kind === 'deleted') {
@@ -96,7 +96,7 @@ export class PodAgent {
     }
   }
 
-  /** Pods on `node` that the cache shows. */
+  /** Returns the pods on `node` that the cache shows. */
   podsOn(node: string): readonly KubeletPod[] {
     return [...this.#lives.values()].filter((life) => life.node === node).map(({ pod }) => pod);
   }

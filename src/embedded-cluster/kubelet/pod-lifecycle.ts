@@ -53,7 +53,7 @@ const firstBackoff = seconds(10);
 const longestBackoff = minutes(5);
 const briefRun = seconds(1);
 
-/** How long containers wait before their next start: 10 s, doubling up to 5 min (KU-5). */
+/** Returns how long containers wait before their next start: 10 s, doubling up to 5 min (KU-5). */
 export function crashBackoff(restarts: number): Millis {
   return millis(Math.min(longestBackoff, firstBackoff * 2 ** Math.min(restarts, 10)));
 }
@@ -62,7 +62,7 @@ function step(kind: StepKind, after: Millis): Step {
   return { kind, after };
 }
 
-/** The stage that a pod's own status shows; for pods met for the first time. */
+/** Returns the stage that a pod's own status shows; for pods met for the first time. */
 export function stageOf(pod: KubeletPod): Stage {
   if (pod.phase === 'Failed' || pod.phase === 'Succeeded') return 'ended';
   if (pod.nodeName === '') return 'unbound';
@@ -72,7 +72,7 @@ export function stageOf(pod: KubeletPod): Stage {
   return pod.trueConditions.includes('ContainersReady') ? 'gated' : 'started';
 }
 
-/** Whether all readiness gates of a pod are True. */
+/** Reports whether all readiness gates of a pod are True. */
 export function areGatesOpen(pod: KubeletPod): boolean {
   return pod.readinessGates.every((gate) => pod.trueConditions.includes(gate));
 }
@@ -127,7 +127,10 @@ function whilePulling(state: PodState): Step | undefined {
   return step('start', state.delays.start);
 }
 
-/** A readyButUnavailable container restarts at once: the pod is to be Ready often, and never for long. */
+/**
+ * Returns what follows a crash. A readyButUnavailable container restarts at once: the pod is to be Ready often, and never
+ * for long.
+ */
 function afterCrash({ behaviour, restarts }: PodState): Step {
   if (behaviour?.behave === 'readyButUnavailable') return step('restart', millis(0));
   return step('restart', crashBackoff(restarts));
@@ -146,8 +149,8 @@ const stepIn: Readonly<Record<Stage, (state: PodState) => Step | undefined>> = {
 };
 
 /**
- * What happens to a pod next and when (KU-3…KU-5); undefined while nothing does until the pod, its behaviour or
- * its readiness gates change.
+ * Returns what happens to a pod next and when (KU-3…KU-5); undefined while nothing does until the pod, its behaviour or its
+ * readiness gates change.
  */
 export function nextStep(state: PodState): Step | undefined {
   const { pod, stage, delays, behaviour } = state;
@@ -167,7 +170,7 @@ const stages: Readonly<Record<Exclude<StepKind, 'become-ready'>, Stage>> = {
   stop: 'ended',
 };
 
-/** The stage after a step; a stopped pod is gone. */
+/** Returns the stage after a step; a stopped pod is gone. */
 export function stageAfter(kind: StepKind, pod: KubeletPod): Stage {
   if (kind === 'become-ready') return areGatesOpen(pod) ? 'ready' : 'gated';
   return stages[kind];

@@ -113,7 +113,7 @@ function conditionsOfReady(input: StatusInput): readonly JsonObject[] {
   return areGatesOpen(input.pod) ? [...containers, condition('Ready', true, input)] : containers;
 }
 
-/** The conditions whose status the step changes; others keep their transition time. */
+/** Returns the conditions whose status the step changes; others keep their transition time. */
 function conditions(step: StatusStep, input: StatusInput): readonly JsonObject[] {
   if (step === 'start' || step === 'fail-pull') return conditionsOfStart(input);
   if (step === 'become-ready') return conditionsOfReady(input);
@@ -131,7 +131,7 @@ function phaseAfter(step: StatusStep): string | undefined {
   return step === 'fail-pull' ? 'Pending' : undefined;
 }
 
-/** The strategic merge patch of `/status` that a step of the pod's life writes; guarded by the pod's uid. */
+/** Returns the strategic merge patch of `/status` that a step of the pod's life writes; guarded by the pod's uid. */
 export function statusPatch(step: StatusStep, input: StatusInput): JsonObject {
   const phase = phaseAfter(step);
   const placed = step === 'start' || step === 'fail-pull';

@@ -8,7 +8,7 @@ import type { KubeletPod } from './views.ts';
 
 /** Who writes for a node. */
 export interface WritingHost {
-  /** The connection of a node's kubelet. */
+  /** Returns the connection of a node's kubelet. */
   clientOf(node: string): Client;
   hostIP(node: string): string;
 }

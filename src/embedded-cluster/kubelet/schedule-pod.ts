@@ -6,7 +6,7 @@ import type { KubeletPod, NodeView } from './views.ts';
 /** How many pods each node has, and its place in the seeded order. */
 export interface NodeLoad {
   podsOn(node: string): number;
-  /** A fixed number per node; ties of load go to the lowest. */
+  /** Returns a fixed number per node; ties of load go to the lowest. */
   rankOf(node: string): number;
 }
 
@@ -37,7 +37,7 @@ function isAttracted(pod: KubeletPod, node: NodeView): boolean {
   );
 }
 
-/** Whether `pod` may run on `node`: selector, required affinity, taints, cordon, readiness, capacity (KU-2). */
+/** Reports whether `pod` may run on `node`: selector, required affinity, taints, cordon, readiness, capacity (KU-2). */
 function fits(pod: KubeletPod, node: NodeView, load: NodeLoad): boolean {
   return (
     !node.isUnschedulable &&
@@ -48,7 +48,7 @@ function fits(pod: KubeletPod, node: NodeView, load: NodeLoad): boolean {
   );
 }
 
-/** The fitting node with the fewest pods, ties by the seeded order (KU-2); undefined when none fits. */
+/** Returns the fitting node with the fewest pods, ties by the seeded order (KU-2); undefined when none fits. */
 export function pickNode(
   pod: KubeletPod,
   nodes: Iterable<NodeView>,

@@ -81,7 +81,7 @@ export class Scheduler implements NodeLoad {
     return node;
   }
 
-  /** Counts a pod that is on its node, whoever bound it. */
+  /** Counts a pod that is on its node, no matter who bound it. */
   hold(pod: KubeletPod): void {
     if (this.#nodeByPod.get(pod.uid) === pod.nodeName) return;
     this.#unassign(pod.uid);

@@ -51,11 +51,11 @@ export interface Kubelet {
   readonly nodeNames: readonly string[];
   /** Resolves when the nodes exist and the caches are filled; rejects when they cannot. */
   readonly ready: Promise<void>;
-  /** The node fails: Ready Unknown after 40 s, its pods terminate after 5 min and stay (KU-6). */
+  /** Has the node fail: Ready Unknown after 40 s, its pods terminate after 5 min and stay (KU-6). */
   nodeDown(node: string): void;
-  /** The node works again. */
+  /** Has the node work again. */
   nodeUp(node: string): Promise<void>;
-  /** The node object is removed; its pods go by force 20 s later. */
+  /** Removes the node object; its pods go by force 20 s later. */
   nodeGone(node: string): Promise<void>;
   /** Ends watches and timers; leaves the nodes' objects. */
   stop(): Promise<void>;
@@ -131,7 +131,7 @@ class KubeletStandIn implements Kubelet {
     pods.onChange((change) => this.#agent.podChanged(change));
     claims.onChange((change) => claimBinder.claimChanged(change));
     this.ready = this.#start([nodes, pods, claims], volumes);
-    // Whoever awaits `ready` gets the failure; it is no unhandled one when nobody does.
+    // The failure reaches those that await `ready`; it is no unhandled one when nobody does.
     this.ready.catch((error: unknown) => {
       log.error('kubelet stand-in did not start', {
         error: errorOf(error),

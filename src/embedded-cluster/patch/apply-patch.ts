@@ -25,7 +25,7 @@ const jsonPatch = 'application/json-patch+json';
 const mergePatch = 'application/merge-patch+json';
 const strategicMergePatch = 'application/strategic-merge-patch+json';
 
-/** The patch types that `row` accepts, as a 415 lists them; server-side apply is not among them (D-47). */
+/** Returns the patch types that `row` accepts, as a 415 lists them; server-side apply is not among them (D-47). */
 function acceptedPatchTypes(row: ResourceRow): readonly string[] {
   return row.listMerge === undefined
     ? [jsonPatch, mergePatch]
@@ -33,8 +33,8 @@ function acceptedPatchTypes(row: ResourceRow): readonly string[] {
 }
 
 /**
- * `object` after the patch (PA-1, PA-3…PA-6); neither argument is changed and unpatched parts are shared.
- * The result is not yet decoded, defaulted or validated, and its resourceVersion is not compared.
+ * Returns `object` after the patch (PA-1, PA-3…PA-6); neither argument is changed and unpatched parts are shared. The result
+ * is not yet decoded, defaulted or validated, and its resourceVersion is not compared.
  *
  * @throws {StatusError} 415 unknown type, 422 JSON patch that does not fit, 413 too many operations,
  * 400 malformed patch, or a patch that changes name, namespace, kind or apiVersion
@@ -46,7 +46,11 @@ export function applyPatch({ contentType, body, object, row }: PatchRequest): Js
   return patched;
 }
 
-/** @throws {StatusError} 415 when `row` does not accept patches of this type, whatever the object and the patch */
+/**
+ * Refuses patches of another type.
+ *
+ * @throws {StatusError} 415 when `row` does not accept patches of this type, whatever the object and the patch
+ */
 export function checkPatchType(contentType: string, row: ResourceRow): void {
   const accepted = acceptedPatchTypes(row);
   const type = typeOf(contentType);
@@ -88,7 +92,7 @@ function describe(value: JsonValue): string {
   return value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }
 
-/** PA-6: what the URL says of the object may not be patched. */
+/** Refuses a patch of what the URL says of the object (PA-6). */
 function checkIdentity(patched: JsonObject, object: JsonObject): void {
   if (patched['kind'] !== object['kind'] || patched['apiVersion'] !== object['apiVersion']) {
     throw badRequest(

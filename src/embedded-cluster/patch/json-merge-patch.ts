@@ -2,7 +2,7 @@ import type { JsonValue } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
 import { ownMember, setMember } from '#embedded-cluster/own-member.ts';
 
-/** `target` after a JSON merge patch: null deletes, objects merge, all else replaces (PA-4, RFC 7386). */
+/** Returns `target` after a JSON merge patch: null deletes, objects merge, all else replaces (PA-4, RFC 7386). */
 export function applyJsonMergePatch(target: JsonValue, patch: JsonValue): JsonValue {
   if (!isJsonObject(patch)) return patch;
   const merged: Record<string, JsonValue | undefined> = isJsonObject(target) ? { ...target } : {};

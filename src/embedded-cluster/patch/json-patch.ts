@@ -10,8 +10,8 @@ const maxOperations = 10_000;
 type Change = (parent: JsonObject | JsonArray, key: string) => JsonValue;
 
 /**
- * `document` after the operations of a JSON patch, in order (PA-3, RFC 6902); `document` stays as it is.
- * Parents are not created. A `test` for null also holds where the member is absent, as upstream.
+ * Returns `document` after the operations of a JSON patch, in order (PA-3, RFC 6902); `document` stays as it is. Parents are
+ * not created. A `test` for null also holds where the member is absent, as upstream.
  *
  * @throws {StatusError} 400 when the patch is no list of operations, 413 beyond 10,000 of them, 422 when one does not fit
  */
@@ -87,7 +87,7 @@ function indexOf(list: JsonArray, key: string, limit: number): number {
   return index;
 }
 
-/** The child at `key`; undefined where an object does not have it. */
+/** Returns the child at `key`; undefined where an object does not have it. */
 function childAt(parent: JsonValue, key: string): JsonValue | undefined {
   if (isJsonArray(parent)) return parent[indexOf(parent, key, parent.length)];
   return isJsonObject(parent) ? ownMember(parent, key) : undefined;

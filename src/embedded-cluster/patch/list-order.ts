@@ -1,7 +1,7 @@
 import type { JsonArray, JsonValue } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
 
-/** What tells elements of a list apart: the value of the merge key as text, or the element itself in a set. */
+/** Returns what tells elements of a list apart: the value of the merge key as text, or the element itself in a set. */
 export function identityOf(element: JsonValue, key: string | undefined): string | undefined {
   if (key === undefined) return JSON.stringify(element);
   const value = isJsonObject(element) ? element[key] : undefined;
@@ -9,7 +9,7 @@ export function identityOf(element: JsonValue, key: string | undefined): string 
   return value === undefined || value === null ? undefined : JSON.stringify(value);
 }
 
-/** Positions by identity; the first one counts. */
+/** Returns the positions by identity; the first one counts. */
 function positions(list: JsonArray, key: string | undefined): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const [index, element] of list.entries()) {
@@ -20,7 +20,7 @@ function positions(list: JsonArray, key: string | undefined): ReadonlyMap<string
 }
 
 /**
- * `merged` in the order of strategic merge (PA-5): elements named in `wanted` stand as there, the others as in
+ * Returns `merged` in the order of strategic merge (PA-5): elements named in `wanted` stand as there, the others as in
  * `live`, and where the two meet the order of `live` decides. `key` is undefined for a set.
  */
 export function inMergeOrder(
@@ -42,7 +42,7 @@ export function inMergeOrder(
   return interleaved(others, named, (element) => placeIn(live, element));
 }
 
-/** Both lists keep their order; an element of `left` goes before one of `right` when its live place is lower. */
+/** Merges two lists, which keep their order; an element of `left` goes before one of `right` when its live place is lower. */
 function interleaved(
   left: JsonArray,
   right: JsonArray,

@@ -11,7 +11,7 @@ export const orderPrefix = '$setElementOrder/';
 /** Prefix of a member: elements to take out of the set that follows. */
 export const deletePrefix = '$deleteFromPrimitiveList/';
 
-/** Whether a member of a patch is a directive, not content. */
+/** Reports whether a member of a patch is a directive, not content. */
 export function isDirective(member: string): boolean {
   return (
     member === patchDirective ||
@@ -22,7 +22,7 @@ export function isDirective(member: string): boolean {
 }
 
 /**
- * A part of a patch as content, where the object has nothing to merge with: directives and null members are gone.
+ * Returns a part of a patch as content, where the object has nothing to merge with: directives and null members are gone.
  * Undefined when it asks for its own deletion.
  */
 export function withoutDirectives(patch: JsonValue): JsonValue | undefined {

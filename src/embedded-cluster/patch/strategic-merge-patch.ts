@@ -30,7 +30,7 @@ interface ListPatch {
 }
 
 /**
- * `object` after a strategic merge patch (PA-5); neither argument is changed and unpatched parts are shared.
+ * Returns `object` after a strategic merge patch (PA-5); neither argument is changed and unpatched parts are shared.
  *
  * @param mergeOf how the list at a path of member names merges; undefined means that it is replaced
  * @throws {StatusError} 400 when the patch is malformed, 422 for a `$patch` that is unknown
@@ -81,7 +81,7 @@ function retained(live: JsonObject, patch: JsonObject, place: Place): Members {
   return Object.fromEntries(Object.entries(live).filter(([member]) => keys.includes(member)));
 }
 
-/** The members that the patch speaks of, be it only by a directive for the list of that name. */
+/** Returns the members that the patch speaks of, be it only by a directive for the list of that name. */
 function mergedMembers(patch: JsonObject): ReadonlySet<string> {
   const members = new Set<string>();
   for (const member of Object.keys(patch)) {
@@ -176,7 +176,7 @@ function directiveOf(element: JsonValue): JsonValue | undefined {
   return isJsonObject(element) ? element[patchDirective] : undefined;
 }
 
-/** What `$patch` elements leave of the live list: `delete` takes its element out. */
+/** Returns what `$patch` elements leave of the live list: `delete` takes its element out. */
 function afterDirectives(
   live: JsonArray,
   patch: JsonArray,
@@ -225,7 +225,7 @@ function requiredIdentity(element: JsonValue, key: string, place: Place): string
   return identity;
 }
 
-/** The patch must list its elements in the order that it asks for. */
+/** Refuses a patch that does not list its elements in the order that it asks for. */
 function checkOrder(
   content: JsonArray,
   order: JsonArray,

@@ -23,7 +23,7 @@ const envelope: Message = {
 };
 
 /**
- * The object in `bytes`, as Kubernetes puts it on the wire: magic, envelope, message (HT-6). Undefined for a kind
+ * Returns the object in `bytes`, as Kubernetes puts it on the wire: magic, envelope, message (HT-6). Undefined for a kind
  * whose message is not known here.
  *
  * @throws {StatusError} 400 when the bytes are no such message, or have a field that is not known
@@ -108,7 +108,7 @@ function valueOf(value: bigint | Buffer, type: FieldType): JsonValue | undefined
 
 const timestampMessage: Message = { fields: { 1: one('seconds', 'int'), 2: one('nanos', 'int') } };
 
-/** No bytes are no time: Go writes a zero time so. */
+/** Returns the time; no bytes are none, as Go writes a zero time so. */
 function timeOf(bytes: Buffer, type: 'time' | 'micro-time'): string | undefined {
   if (bytes.length === 0) return undefined;
   const { seconds, nanos } = decodeMessage(bytes, timestampMessage);

@@ -23,22 +23,22 @@ export interface Message {
   readonly fields: Readonly<Record<number, Field>>;
 }
 
-/** A field with one value. */
+/** Returns a field with one value. */
 export function one(name: string, type: FieldType): Field {
   return { name, type, shape: 'one' };
 }
 
-/** A field that may occur again and again. */
+/** Returns a field that may occur again and again. */
 export function listOf(name: string, type: FieldType): Field {
   return { name, type, shape: 'list' };
 }
 
-/** A map from text. */
+/** Returns a map from text. */
 export function mapOf(name: string, type: FieldType): Field {
   return { name, type, shape: 'map' };
 }
 
-/** A message whose fields are numbered from 1 in this order. */
+/** Returns a message whose fields are numbered from 1 in this order. */
 export function message(...fields: readonly Field[]): Message {
   return { fields: Object.fromEntries(fields.map((field, index) => [index + 1, field])) };
 }

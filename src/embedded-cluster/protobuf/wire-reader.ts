@@ -9,7 +9,11 @@ export interface WireField {
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
-/** The fields of a message, in their order. @throws {StatusError} 400 when the bytes are cut short or of a wire type that Kubernetes does not use */
+/**
+ * Returns the fields of a message, in their order.
+ *
+ * @throws {StatusError} 400 when the bytes are cut short or of a wire type that Kubernetes does not use
+ */
 export function readFields(bytes: Buffer): readonly WireField[] {
   const fields: WireField[] = [];
   const cursor = { at: 0 };
@@ -48,7 +52,7 @@ function readBytes(bytes: Buffer, cursor: { at: number }): Buffer {
   return part;
 }
 
-/** 400: the bytes are no message. */
+/** Returns the 400 for bytes that are no message. */
 export function broken(why: string): Error {
   return badRequest(`the object provided is not valid protobuf: ${why}`);
 }

@@ -5,23 +5,23 @@ function withDetail(text: string, detail: string): string {
   return detail === '' ? text : `${text}: ${detail}`;
 }
 
-/** A field that must be given. */
+/** Returns the cause for a field that must be given. */
 export function required(field: string, detail = ''): Cause {
   return { reason: 'FieldValueRequired', message: withDetail('Required value', detail), field };
 }
 
-/** A field whose value breaks a rule, which `detail` states. */
+/** Returns the cause for a field whose value breaks a rule, which `detail` states. */
 export function invalidValue(field: string, value: JsonValue | undefined, detail: string): Cause {
   const seen = JSON.stringify(value ?? null);
   return { reason: 'FieldValueInvalid', message: `Invalid value: ${seen}: ${detail}`, field };
 }
 
-/** A field that may not be set or changed. */
+/** Returns the cause for a field that may not be set or changed. */
 export function forbiddenField(field: string, detail: string): Cause {
   return { reason: 'FieldValueForbidden', message: `Forbidden: ${detail}`, field };
 }
 
-/** A field that takes only the values `supported`, which are listed sorted. */
+/** Returns the cause for a field that takes only the values `supported`, which are listed sorted. */
 export function notSupported(field: string, value: string, supported: readonly string[]): Cause {
   const list = supported
     .toSorted()
@@ -34,7 +34,7 @@ export function notSupported(field: string, value: string, supported: readonly s
   };
 }
 
-/** A value that may occur once only. */
+/** Returns the cause for a value that may occur once only. */
 export function duplicate(field: string, value: string): Cause {
   return {
     reason: 'FieldValueDuplicate',
@@ -43,12 +43,12 @@ export function duplicate(field: string, value: string): Cause {
   };
 }
 
-/** A reference within the object that leads nowhere. */
+/** Returns the cause for a reference within the object that leads nowhere. */
 export function notFoundValue(field: string, value: string): Cause {
   return { reason: 'FieldValueNotFound', message: `Not found: ${JSON.stringify(value)}`, field };
 }
 
-/** A value of more than `limit` bytes. */
+/** Returns the cause for a value of more than `limit` bytes. */
 export function tooLong(field: string, limit: number): Cause {
   return {
     reason: 'FieldValueTooLong',
@@ -57,7 +57,7 @@ export function tooLong(field: string, limit: number): Cause {
   };
 }
 
-/** A cause when `value` is a number below 0; absent values pass. */
+/** Returns a cause when `value` is a number below 0; absent values pass. */
 export function negativeCauses(field: string, value: JsonValue | undefined): readonly Cause[] {
   return typeof value === 'number' && value < 0
     ? [invalidValue(field, value, 'must be greater than or equal to 0')]

@@ -109,7 +109,7 @@ function versionCauses(spec: JsonObject): readonly Cause[] {
   return causes;
 }
 
-/** Patterns that cannot be read here: a schema that is not enforced must not be served. */
+/** Returns the causes for patterns that cannot be read here: a schema that is not enforced must not be served. */
 function patternCauses(schema: JsonObject, path: string): readonly Cause[] {
   const causes: Cause[] = [];
   for (const [name, value] of Object.entries(schema)) {
@@ -122,7 +122,7 @@ function patternCauses(schema: JsonObject, path: string): readonly Cause[] {
   return causes;
 }
 
-/** Whether `value` has a rule in CEL anywhere: those are not evaluated (CR-4). */
+/** Reports whether `value` has a rule in CEL anywhere: those are not evaluated (CR-4). */
 function hasRules(value: unknown): boolean {
   return JSON.stringify(value ?? null).includes('"x-kubernetes-validations"');
 }

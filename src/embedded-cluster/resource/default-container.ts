@@ -23,7 +23,7 @@ const portDefaults: JsonObject = Object.freeze({ protocol: 'TCP' });
 const fieldRefDefaults: JsonObject = Object.freeze({ apiVersion: 'v1' });
 const resourceFieldDefaults: JsonObject = Object.freeze({ divisor: '0' });
 
-/** A container with the defaults of the API server (OB-16), for pods and templates alike. */
+/** Returns a container with the defaults of the API server (OB-16), for pods and templates alike. */
 export function defaultContainer(container: JsonObject): JsonObject {
   const defaults = isPulledAlways(textAt(container, 'image')) ? alwaysPulled : pulledIfAbsent;
   let result = withMissing(container, defaults);
@@ -35,13 +35,13 @@ export function defaultContainer(container: JsonObject): JsonObject {
   return mapObjectAt(result, 'lifecycle', defaultLifecycle);
 }
 
-/** A reference to a field of the pod, as in env and downward volumes. */
+/** Returns a reference to a field of the pod, as in env and downward volumes. */
 export function defaultDownwardItem(item: JsonObject): JsonObject {
   const result = mapObjectAt(item, 'fieldRef', (ref) => withMissing(ref, fieldRefDefaults));
   return mapObjectAt(result, 'resourceFieldRef', (ref) => withMissing(ref, resourceFieldDefaults));
 }
 
-/** Whether an image is pulled at each start by default: its tag is `latest`, or it has neither tag nor digest. */
+/** Reports whether an image is pulled at each start by default: its tag is `latest`, or it has neither tag nor digest. */
 export function isPulledAlways(image: string): boolean {
   const at = image.indexOf('@');
   const named = at < 0 ? image : image.slice(0, at);

@@ -17,12 +17,12 @@ const eventDefaults: JsonObject = Object.freeze({
   source: emptyObject,
 });
 
-/** An Event with the members that a server always answers. */
+/** Returns an Event with the members that a server always answers. */
 export function defaultEvent(event: JsonObject): JsonObject {
   return withMissing(event, eventDefaults);
 }
 
-/** A Secret with its type; `stringData` is moved into `data`, over a key that is in both. */
+/** Returns a Secret with its type; `stringData` is moved into `data`, over a key that is in both. */
 export function defaultSecret(secret: JsonObject): JsonObject {
   const typed = withMissing(secret, { type: 'Opaque' });
   const plain = objectAt(typed, 'stringData');
@@ -37,7 +37,7 @@ export function defaultSecret(secret: JsonObject): JsonObject {
 const finalizer = 'kubernetes';
 const nameLabel = 'kubernetes.io/metadata.name';
 
-/** A new Namespace: active, labelled with its name, kept by its finalizer (OB-2, GC-5). */
+/** Returns a new Namespace: active, labelled with its name, kept by its finalizer (OB-2, GC-5). */
 export function prepareNewNamespace(namespace: JsonObject): JsonObject {
   const spec = objectAt(namespace, 'spec') ?? emptyObject;
   const given = listAt(spec, 'finalizers');
@@ -46,13 +46,13 @@ export function prepareNewNamespace(namespace: JsonObject): JsonObject {
   return labelledWithName(born);
 }
 
-/** A Namespace whose deletion has begun shows it in its phase. */
+/** Returns a Namespace whose deletion has begun, which shows it in its phase. */
 export function terminatingNamespace(namespace: JsonObject): JsonObject {
   const status = objectAt(namespace, 'status') ?? emptyObject;
   return { ...namespace, status: { ...status, phase: 'Terminating' } };
 }
 
-/** A changed Namespace keeps its finalizers, which only /finalize changes, and its label. */
+/** Returns a changed Namespace with its finalizers, which only /finalize changes, and its label. */
 export function prepareChangedNamespace(namespace: JsonObject, old: JsonObject): JsonObject {
   const stored = objectAt(old, 'spec');
   const kept = stored === undefined ? namespace : withMember(namespace, 'spec', stored);

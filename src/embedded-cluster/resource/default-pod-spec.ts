@@ -11,7 +11,7 @@ const podSpecDefaults: JsonObject = Object.freeze({
   terminationGracePeriodSeconds: 30,
 });
 
-/** The spec of a pod or of a template with the defaults that both have (OB-16). */
+/** Returns the spec of a pod or of a template with the defaults that both have (OB-16). */
 export function defaultPodSpec(spec: JsonObject): JsonObject {
   let result = withMissing(spec, podSpecDefaults);
   result = mapListAt(result, 'initContainers', defaultContainer);
@@ -21,12 +21,15 @@ export function defaultPodSpec(spec: JsonObject): JsonObject {
   return withServiceAccount(result);
 }
 
-/** A pod template with defaults; the metadata are there even when empty. */
+/** Returns a pod template with defaults; the metadata are there even when empty. */
 export function defaultPodTemplate(template: JsonObject): JsonObject {
   return mapObjectAt(withMissing(template, { metadata: emptyObject }), 'spec', defaultPodSpec);
 }
 
-/** `serviceAccount` is the deprecated twin of `serviceAccountName`; the server always answers both. */
+/**
+ * Returns a spec with `serviceAccount`, the deprecated twin of `serviceAccountName`, and that; the server always answers
+ * both.
+ */
 export function withServiceAccount(spec: JsonObject): JsonObject {
   const name = textAt(spec, 'serviceAccountName');
   if (name !== '') return withMember(spec, 'serviceAccount', name);

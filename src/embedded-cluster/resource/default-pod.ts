@@ -26,7 +26,7 @@ const builtInPriorities: Readonly<Record<string, number>> = {
   'system-node-critical': 2_000_001_000,
 };
 
-/** A pod with the defaults of create and update (OB-16). */
+/** Returns a pod with the defaults of create and update (OB-16). */
 export function defaultPod(pod: JsonObject): JsonObject {
   return mapObjectAt(pod, 'spec', (spec) => {
     let result = withMissing(defaultPodSpec(spec), linked);
@@ -43,7 +43,7 @@ function isNegative(value: JsonValue | undefined): boolean {
   return typeof value === 'number' && value < 0;
 }
 
-/** A new pod as admission completes it, with the status that it is born with (OB-2, OB-16). */
+/** Returns a new pod as admission completes it, with the status that it is born with (OB-2, OB-16). */
 export function prepareNewPod(pod: JsonObject): JsonObject {
   const spec = admittedSpec(objectAt(pod, 'spec') ?? emptyObject);
   return { ...pod, spec, status: { phase: 'Pending', qosClass: qosClassOf(spec) } };

@@ -6,7 +6,7 @@ const internal: JsonObject = Object.freeze({ internalTrafficPolicy: 'Cluster' })
 const external: JsonObject = Object.freeze({ externalTrafficPolicy: 'Cluster' });
 const families: JsonObject = Object.freeze({ ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' });
 
-/** A Service with the defaults of create and update. */
+/** Returns a Service with the defaults of create and update. */
 export function defaultService(service: JsonObject): JsonObject {
   return mapObjectAt(withMissing(service, { spec: emptyObject }), 'spec', (spec) => {
     let result = withMissing(spec, specDefaults);
@@ -32,7 +32,7 @@ function withTrafficPolicies(spec: JsonObject): JsonObject {
   return type === 'NodePort' ? withMissing(result, external) : result;
 }
 
-/** A new Service with its addresses; the cluster IP follows from namespace and name. */
+/** Returns a new Service with its addresses; the cluster IP follows from namespace and name. */
 export function prepareNewService(service: JsonObject): JsonObject {
   const addressed = mapObjectAt(service, 'spec', (spec) => {
     if (textAt(spec, 'type') === 'ExternalName') return spec;
@@ -42,7 +42,7 @@ export function prepareNewService(service: JsonObject): JsonObject {
   return { ...addressed, status: { loadBalancer: emptyObject } };
 }
 
-/** An update keeps the addresses that it does not name. */
+/** Returns a Service with the addresses that the update does not name. */
 export function prepareChangedService(service: JsonObject, old: JsonObject): JsonObject {
   const stored = addressesOf(objectAt(old, 'spec') ?? emptyObject);
   return mapObjectAt(service, 'spec', (spec) =>
@@ -61,7 +61,7 @@ function addressesOf(spec: JsonObject): JsonObject {
   );
 }
 
-/** An address in 10.96.0.0/12 that depends on namespace and name alone: no allocator, no repeat in practice. */
+/** Returns an address in 10.96.0.0/12 that depends on namespace and name alone: no allocator, no repeat in practice. */
 function clusterAddressOf(service: JsonObject): string {
   const metadata = objectAt(service, 'metadata');
   const text = `${textAt(metadata, 'namespace')}/${textAt(metadata, 'name')}`;

@@ -23,7 +23,7 @@ const claimDefaults: JsonObject = Object.freeze({
   status: Object.freeze({ phase: 'Pending' }),
 });
 
-/** A StatefulSet with the defaults of create and update (OB-16). */
+/** Returns a StatefulSet with the defaults of create and update (OB-16). */
 export function defaultStatefulSet(set: JsonObject): JsonObject {
   return mapObjectAt(set, 'spec', (spec) => {
     let result = withMissing(spec, specDefaults);
@@ -37,7 +37,10 @@ export function defaultStatefulSet(set: JsonObject): JsonObject {
   });
 }
 
-/** A type that is given without `rollingUpdate` keeps it absent, which the controller reads differently (SS-9). */
+/**
+ * Returns the update strategy; a type that is given without `rollingUpdate` keeps it absent, which the controller reads
+ * differently (SS-9).
+ */
 function defaultUpdateStrategy(strategy: JsonObject): JsonObject {
   const typed =
     strategy['type'] === undefined
@@ -53,7 +56,7 @@ function defaultClaimTemplate(claim: JsonObject): JsonObject {
   return mapObjectAt(withMissing(claim, claimDefaults), 'spec', defaultClaimSpec);
 }
 
-/** A new StatefulSet; its status starts from nothing (OB-2). */
+/** Returns a new StatefulSet; its status starts from nothing (OB-2). */
 export function prepareNewStatefulSet(set: JsonObject): JsonObject {
   return { ...set, status: { availableReplicas: 0, replicas: 0 } };
 }

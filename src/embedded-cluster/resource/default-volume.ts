@@ -43,7 +43,7 @@ const sourceDefaults: Readonly<Record<string, (source: JsonObject) => JsonObject
   scaleIO: (source) => withMissing(source, { storageMode: 'ThinProvisioned', fsType: 'xfs' }),
 };
 
-/** A volume with the defaults of the API server (OB-16); one without a source is an emptyDir. */
+/** Returns a volume with the defaults of the API server (OB-16); one without a source is an emptyDir. */
 export function defaultVolume(volume: JsonObject): JsonObject {
   let sources = 0;
   for (const member in volume) {
@@ -55,7 +55,7 @@ export function defaultVolume(volume: JsonObject): JsonObject {
   return sources === 0 ? { ...volume, emptyDir: emptyObject } : volume;
 }
 
-/** The spec of a PersistentVolumeClaim with its defaults. */
+/** Returns the spec of a PersistentVolumeClaim with its defaults. */
 export function defaultClaimSpec(spec: JsonObject): JsonObject {
   return withMissing(spec, { volumeMode: 'Filesystem', resources: emptyObject });
 }

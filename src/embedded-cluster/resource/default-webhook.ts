@@ -22,12 +22,12 @@ function withDefaults(configuration: JsonObject, defaults: JsonObject): JsonObje
   });
 }
 
-/** `configuration` with the defaults of a ValidatingWebhookConfiguration. */
+/** Returns `configuration` with the defaults of a ValidatingWebhookConfiguration. */
 export function defaultValidatingWebhooks(configuration: JsonObject): JsonObject {
   return withDefaults(configuration, validating);
 }
 
-/** `configuration` with the defaults of a MutatingWebhookConfiguration. */
+/** Returns `configuration` with the defaults of a MutatingWebhookConfiguration. */
 export function defaultMutatingWebhooks(configuration: JsonObject): JsonObject {
   return withDefaults(configuration, mutating);
 }

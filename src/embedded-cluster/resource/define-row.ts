@@ -61,7 +61,7 @@ export const allVerbs: readonly Verb[] = Object.freeze([
   'watch',
 ]);
 
-/** The `status` subresource of `kind`. */
+/** Returns the `status` subresource of `kind`. */
 export function statusSubresource(kind: string): SubresourceRow {
   return Object.freeze({ name: 'status', kind, verbs: ['get', 'patch', 'update'] as const });
 }
@@ -78,7 +78,7 @@ export const scaleSubresource: SubresourceRow = Object.freeze({
 
 const same = (object: JsonObject): JsonObject => object;
 
-/** The row of `definition`; decoders and merge tables are compiled here, once. */
+/** Returns the row of `definition`; decoders and merge tables are compiled here, once. */
 export function defineRow(definition: RowDefinition): ResourceRow {
   const { type, schema, withDefaults = same } = definition;
   const { prepareForCreate = same, prepareForUpdate = same } = definition;

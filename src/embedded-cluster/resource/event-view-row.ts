@@ -35,7 +35,7 @@ function renamed(
   return Object.fromEntries(members);
 }
 
-/** An Event of `events.k8s.io/v1` as it is stored, with the members that this version does not have. */
+/** Returns an Event of `events.k8s.io/v1` as it is stored, with the members that this version does not have. */
 export function storedEvent(event: JsonObject): {
   readonly object: JsonObject;
   readonly unknown: readonly string[];
@@ -49,12 +49,12 @@ export function storedEvent(event: JsonObject): {
   return { object: renamed(known, STORED_NAMES, apiVersion), unknown };
 }
 
-/** A stored Event as `events.k8s.io/v1` shows it. */
+/** Returns a stored Event as `events.k8s.io/v1` shows it. */
 export function viewedEvent(event: JsonObject): JsonObject {
   return renamed(event, VIEW_NAMES, VIEW_VERSION);
 }
 
-/** The name in the store of a path whose first step is a member, such as `regarding.name`. */
+/** Returns the name in the store of a path whose first step is a member, such as `regarding.name`. */
 export function storedEventPath(path: string): string {
   const [first = '', ...rest] = path.split('.');
   return [STORED_NAMES[first] ?? first, ...rest].join('.');

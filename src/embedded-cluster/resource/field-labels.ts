@@ -3,7 +3,10 @@ import { isJsonObject } from '#base/json.ts';
 
 type Reader = (object: JsonObject) => string;
 
-/** The readers of field selector labels that are paths of the object itself (OB-14); an absent field reads as `fallback`. */
+/**
+ * Returns the readers of field selector labels that are paths of the object itself (OB-14); an absent field reads as
+ * `fallback`.
+ */
 export function fieldLabels(
   paths: readonly string[],
   fallback = '',

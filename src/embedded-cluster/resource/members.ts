@@ -5,31 +5,31 @@ import { isJsonArray, isJsonObject } from '#base/json.ts';
 export const emptyObject: JsonObject = Object.freeze({});
 const emptyList: JsonArray = Object.freeze([]);
 
-/** The object at `member`, or undefined. */
+/** Returns the object at `member`, or undefined. */
 export function objectAt(object: JsonObject | undefined, member: string): JsonObject | undefined {
   const value = object?.[member];
   return isJsonObject(value) ? value : undefined;
 }
 
-/** The list at `member`; empty when absent. */
+/** Returns the list at `member`; empty when absent. */
 export function listAt(object: JsonObject | undefined, member: string): JsonArray {
   const value = object?.[member];
   return isJsonArray(value) ? value : emptyList;
 }
 
-/** The string at `member`; empty when absent. */
+/** Returns the string at `member`; empty when absent. */
 export function textAt(object: JsonObject | undefined, member: string): string {
   const value = object?.[member];
   return typeof value === 'string' ? value : '';
 }
 
-/** The number at `member`; `fallback` when absent. */
+/** Returns the number at `member`; `fallback` when absent. */
 export function numberAt(object: JsonObject | undefined, member: string, fallback = 0): number {
   const value = object?.[member];
   return typeof value === 'number' ? value : fallback;
 }
 
-/** `object` with those of `defaults` that it lacks; the same object when it lacks none. */
+/** Returns `object` with those of `defaults` that it lacks; the same object when it lacks none. */
 export function withMissing(object: JsonObject, defaults: JsonObject): JsonObject {
   for (const member in defaults) {
     if (object[member] === undefined) return { ...defaults, ...object };
@@ -37,19 +37,19 @@ export function withMissing(object: JsonObject, defaults: JsonObject): JsonObjec
   return object;
 }
 
-/** `object` with `member` set; the same object when it has that very value. */
+/** Returns `object` with `member` set; the same object when it has that very value. */
 export function withMember(object: JsonObject, member: string, value: JsonValue): JsonObject {
   return object[member] === value ? object : { ...object, [member]: value };
 }
 
-/** `object` without `member`; the same object when it has none. */
+/** Returns `object` without `member`; the same object when it has none. */
 export function withoutMember(object: JsonObject, member: string): JsonObject {
   if (object[member] === undefined) return object;
   const { [member]: _, ...rest } = object;
   return rest;
 }
 
-/** `object` with the object at `member` changed, if it has one; copies only what changes. */
+/** Returns `object` with the object at `member` changed, if it has one; copies only what changes. */
 export function mapObjectAt(
   object: JsonObject,
   member: string,
@@ -59,7 +59,7 @@ export function mapObjectAt(
   return isJsonObject(value) ? withMember(object, member, change(value)) : object;
 }
 
-/** `object` with each object in the list at `member` changed; copies only what changes. */
+/** Returns `object` with each object in the list at `member` changed; copies only what changes. */
 export function mapListAt(
   object: JsonObject,
   member: string,

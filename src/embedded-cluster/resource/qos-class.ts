@@ -5,7 +5,7 @@ import { listAt, objectAt, textAt } from './members.ts';
 
 const countedResources = ['cpu', 'memory'];
 
-/** `status.qosClass` of a pod with this spec, whose requests were defaulted. */
+/** Returns `status.qosClass` of a pod with this spec, whose requests were defaulted. */
 export function qosClassOf(spec: JsonObject): 'BestEffort' | 'Burstable' | 'Guaranteed' {
   const ownResources = objectAt(spec, 'resources');
   const all =

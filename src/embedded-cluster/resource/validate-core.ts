@@ -127,7 +127,7 @@ function claimChangeCauses(spec: JsonObject, old: JsonObject): readonly Cause[] 
   return [forbiddenField(field, 'field can not be less than status.capacity')];
 }
 
-/** What may not change: members that are still unset in `old` may be set once by the binder. */
+/** Returns what may not change: members that are still unset in `old` may be set once by the binder. */
 function fixedPart(spec: JsonObject, old: JsonObject): JsonObject {
   const { volumeAttributesClassName: _class, resources, ...rest } = spec;
   const limits = objectAt({ resources }, 'resources')?.['limits'];

@@ -115,7 +115,7 @@ function collectPortCauses(container: JsonObject, at: ListPlace, causes: Cause[]
   }
 }
 
-/** Whether `value` is a TCP or UDP port. */
+/** Reports whether `value` is a TCP or UDP port. */
 export function isPort(value: JsonValue | undefined): boolean {
   return typeof value === 'number' && value >= 1 && value <= 65_535;
 }

@@ -31,7 +31,7 @@ function changeCauses(spec: JsonObject, old: JsonObject): readonly Cause[] {
   return isAllowed ? [] : [forbiddenField('spec', immutableSpec)];
 }
 
-/** The spec without what may change; ephemeral containers have a subresource of their own upstream. */
+/** Returns the spec without what may change; ephemeral containers have a subresource of their own upstream. */
 function withoutMutable(spec: JsonObject): JsonObject {
   const {
     activeDeadlineSeconds: _deadline,
@@ -67,7 +67,7 @@ function isAllowedGrace(spec: JsonObject, old: JsonObject): boolean {
   return next === last || (typeof last === 'number' && last < 0 && next === 1);
 }
 
-/** It may be set once, and shortened. */
+/** Reports whether a deadline may follow another: it may be set once, and shortened. */
 function isAllowedDeadline(spec: JsonObject, old: JsonObject): boolean {
   const [next, last] = [spec['activeDeadlineSeconds'], old['activeDeadlineSeconds']];
   if (last === undefined || next === last) return true;

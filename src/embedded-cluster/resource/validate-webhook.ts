@@ -168,7 +168,7 @@ function reviewVersionCauses(webhook: JsonObject, path: string): readonly Cause[
     : [...each, invalidValue(path, given, `must include at least one of ${list}`)];
 }
 
-/** Only v1 is spoken here: a webhook that would be sent v1beta1 is refused (AD-5). */
+/** Returns the causes for a webhook that would be sent v1beta1: only v1 is spoken here (AD-5). */
 function onlyBeta(versions: readonly string[], path: string): readonly Cause[] {
   const first = versions.find((version) => reviewVersions.includes(version));
   if (first === 'v1') return [];

@@ -2,7 +2,7 @@ import { objectField, textField } from '#embedded-cluster/json-fields.ts';
 import { decodeAnyBody } from './decode-body.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
 
-/** POST of a SelfSubjectReview: who the server takes the client for (CL-13). */
+/** Answers POST of a SelfSubjectReview: who the server takes the client for (CL-13). */
 export function reviewSelf(call: ApiCall): Reply {
   const { name: username, groups } = call.request.user;
   return replyWith(201, {
@@ -13,7 +13,7 @@ export function reviewSelf(call: ApiCall): Reply {
   });
 }
 
-/** POST of a SelfSubjectAccessReview: answered from the rules that are enforced, and stored nowhere (SR-3). */
+/** Answers POST of a SelfSubjectAccessReview: answered from the rules that are enforced, and stored nowhere (SR-3). */
 export function reviewAccess(context: ServerContext, call: ApiCall): Reply {
   const body = decodeAnyBody(call);
   const spec = objectField(body, 'spec');

@@ -8,7 +8,7 @@ import type { RowIndex } from './row-index.ts';
 const GROUP = 'apidiscovery.k8s.io';
 const LIST_KIND = 'APIGroupDiscoveryList';
 
-/** The version of aggregated discovery that `accept` asks for before plain JSON, or undefined (HT-2). */
+/** Returns the version of aggregated discovery that `accept` asks for before plain JSON, or undefined (HT-2). */
 export function aggregatedVersion(accept: string | undefined): string | undefined {
   for (const { type, parameters } of parseAccept(accept ?? '')) {
     const version = parameters.get('v') ?? '';
@@ -19,12 +19,12 @@ export function aggregatedVersion(accept: string | undefined): string | undefine
   return undefined;
 }
 
-/** The media type of an aggregated answer. */
+/** Returns the media type of an aggregated answer. */
 export function aggregatedType(version: string): string {
   return `application/json;g=${GROUP};v=${version};as=${LIST_KIND}`;
 }
 
-/** Everything that is served below `root` in one document (HT-2). */
+/** Returns everything that is served below `root` in one document (HT-2). */
 export function aggregatedDiscovery(
   rows: RowIndex,
   root: 'api' | 'apis',

@@ -8,18 +8,18 @@ import { statusOf } from './status.ts';
 const jsonHeaders = { 'content-type': JSON_TYPE } as const;
 const textHeaders = { 'content-type': 'text/plain; charset=utf-8' } as const;
 
-/** Plain text, such as `ok` and `404 page not found`. */
+/** Returns plain text, such as `ok` and `404 page not found`. */
 export function textAnswer(status: number, text: string): WholeAnswer {
   return { kind: 'whole', status, headers: textHeaders, body: [Buffer.from(text)] };
 }
 
-/** A JSON document that is not an object of the store. */
+/** Returns a JSON document that is not an object of the store. */
 export function documentAnswer(document: JsonObject, mediaType: string = JSON_TYPE): WholeAnswer {
   const body = [Buffer.from(JSON.stringify(document))];
   return { kind: 'whole', status: 200, headers: { 'content-type': mediaType }, body };
 }
 
-/** The value of the Warning header, or undefined when there is nothing to warn of (HT-8). */
+/** Returns the value of the Warning header, or undefined when there is nothing to warn of (HT-8). */
 function warningHeader(warnings: readonly string[]): string | undefined {
   if (warnings.length === 0) return undefined;
   return [...new Set(warnings)]
@@ -27,14 +27,14 @@ function warningHeader(warnings: readonly string[]): string | undefined {
     .join(', ');
 }
 
-/** What a handler replied. */
+/** Returns what a handler replied. */
 export function replyAnswer(reply: Reply, warnings: readonly string[]): WholeAnswer {
   const warning = warningHeader(warnings);
   const headers = warning === undefined ? jsonHeaders : { ...jsonHeaders, warning };
   return { kind: 'whole', status: reply.status, headers, body: reply.body };
 }
 
-/** What `error` becomes (ER-1); anything but a StatusError is a bug and thrown on. */
+/** Returns what `error` becomes (ER-1); anything but a StatusError is a bug and thrown on. */
 export function errorAnswer(error: unknown, warnings: readonly string[] = []): WholeAnswer {
   if (!(error instanceof StatusError)) throw error;
   const status = statusOf(error);

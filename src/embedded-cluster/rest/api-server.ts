@@ -44,7 +44,7 @@ export class ApiServer {
     this.#audits = random.derive('audits');
   }
 
-  /** The answer to `request`. @throws what is neither a refusal nor a fault: a bug, or a broken invariant (FI-6) */
+  /** Returns the answer to `request`. @throws what is neither a refusal nor a fault: a bug, or a broken invariant (FI-6) */
   async answer(request: ApiRequest): Promise<ApiAnswer> {
     const answer = await this.#route(request);
     if (answer.kind === 'dropped') return answer;
@@ -190,7 +190,7 @@ export class ApiServer {
     return { kind: 'watch', status: 200, headers, session };
   }
 
-  /** The first of two executions of a duplicated request: its answer is lost, whatever it is. */
+  /** Runs the first of two executions of a duplicated request: its answer is lost, whatever it is. */
   async #firstOfTwo(call: ApiCall): Promise<void> {
     try {
       await dispatch(this.context, call);

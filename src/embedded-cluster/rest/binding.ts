@@ -7,7 +7,10 @@ import { type ApiCall, type Reply, replyWith, type ServerContext } from './serve
 import { withTopologyLabels } from './topology-labels.ts';
 import { updateObject } from './update.ts';
 
-/** POST to a pod's /binding: sets the node and the condition PodScheduled (SU-3). Webhooks see the Binding, never the pod. */
+/**
+ * Answers POST to a pod's /binding: sets the node and the condition PodScheduled (SU-3). Webhooks see the Binding, never the
+ * pod.
+ */
 export async function bindPod(context: ServerContext, call: ApiCall): Promise<Reply> {
   const { row, name, namespace } = call.route;
   const given = decodeAnyBody(call);
@@ -42,7 +45,7 @@ function targetOf(binding: JsonObject): string {
   return textField(objectField(binding, 'target'), 'name');
 }
 
-/** The labels and annotations of the Binding go to the pod, over its own. */
+/** Returns the metadata of a pod with the labels and annotations of the Binding over its own. */
 function boundMetadata(stored: JsonObject, binding: JsonObject): JsonObject {
   const metadata = metadataOf(stored);
   const given = metadataOf(binding);

@@ -5,13 +5,13 @@ import { STALE } from '#embedded-cluster/store/store.ts';
 import { Version } from '#embedded-cluster/store/version.ts';
 import type { ApiCall, ServerContext } from './server-context.ts';
 
-/** `<namespace>/<name>`, or `<name>` for cluster-scoped kinds. */
+/** Returns `<namespace>/<name>`, or `<name>` for cluster-scoped kinds. */
 export function keyOf(call: ApiCall, name: string): string {
   const { namespace } = call.route;
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
-/** The collection of the route's resource. */
+/** Returns the collection of the route's resource. */
 export function collectionOf(
   context: ServerContext,
   call: ApiCall,
@@ -48,7 +48,7 @@ export function commit(
   return change.after ?? change.departed;
 }
 
-/** `object` as an answer that nothing was stored for: it has the revision of what is stored, if anything is. */
+/** Returns `object` as an answer that nothing was stored for: it has the revision of what is stored, if anything is. */
 export function unstored(key: string, object: JsonObject, stored: Version | undefined): Version {
   const metadata = without(metadataOf(object), 'resourceVersion');
   const revision = stored === undefined ? {} : { resourceVersion: String(stored.revision) };

@@ -10,13 +10,13 @@ export interface ContinueToken {
   readonly start: string;
 }
 
-/** The token as a client carries it. */
+/** Returns the token as a client carries it. */
 export function encodeContinue(token: ContinueToken): string {
   const content = { v: 'meta.k8s.io/v1', rv: token.revision, start: token.start };
   return Buffer.from(JSON.stringify(content)).toString('base64url');
 }
 
-/** @throws {StatusError} 400 for what this server did not make */
+/** Reads a token. @throws {StatusError} 400 for what this server did not make */
 export function decodeContinue(text: string): ContinueToken {
   let parsed: unknown;
   try {

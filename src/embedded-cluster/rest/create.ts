@@ -23,7 +23,7 @@ import { withTopologyLabels } from './topology-labels.ts';
 /** Attempts to find a free generated name (OB-1). */
 const NAME_ATTEMPTS = 8;
 
-/** POST to a collection (OB-1). */
+/** Answers POST to a collection (OB-1). */
 export async function create(context: ServerContext, call: ApiCall): Promise<Reply> {
   const object = decodeObject(call);
   const version = await createObject(context, call, object);
@@ -58,7 +58,7 @@ export async function createObject(
   }
 }
 
-/** What is created on a node is labelled as what is bound to it. */
+/** Labels what is created on a node as what is bound to it. */
 function placed(context: ServerContext, call: ApiCall, object: JsonObject): JsonObject {
   if (call.route.row.type.kind !== 'Pod') return object;
   const node = textField(objectField(object, 'spec'), 'nodeName');
@@ -100,7 +100,7 @@ function chooseName(context: ServerContext, call: ApiCall, object: JsonObject): 
   ]);
 }
 
-/** @returns {@link STALE} where the name is taken, which shows only once everybody has had his say, as upstream */
+/** Stores it. @returns {@link STALE} where the name is taken, which shows only once everybody has had his say, as upstream */
 async function store(
   context: ServerContext,
   call: ApiCall,
@@ -137,7 +137,7 @@ function newObject(
   return row.prepareForCreate(assemble(row, owned.metadata, content));
 }
 
-/** `object` as the mutating webhooks leave it: they see it with defaults, and without what the server will add. */
+/** Returns `object` as the mutating webhooks leave it: they see it with defaults, and without what the server will add. */
 async function mutated(
   admission: Admission,
   call: ApiCall,
@@ -161,7 +161,7 @@ function withoutSystemFields({ row, namespace }: ApiCall['route'], object: JsonO
   return status === undefined ? complete : { ...complete, status };
 }
 
-/** Warnings for fields that are stored but do nothing here. */
+/** Returns the warnings for fields that are stored but do nothing here. */
 export function ineffectiveWarnings(fields: readonly string[]): readonly string[] {
   return fields.map((field) => `embedded cluster: ${field} is stored but has no effect`);
 }

@@ -16,7 +16,7 @@ import { unsupportedMediaType } from './status.ts';
 /** Bodies above this many bytes are refused (HT-7). */
 const MAXIMUM_BODY = 3 * 1024 * 1024;
 
-/** @throws {StatusError} 413 */
+/** Refuses a body that is too large. @throws {StatusError} 413 */
 export function checkBodySize(body: string): void {
   if (body.length <= MAXIMUM_BODY || Buffer.byteLength(body) <= MAXIMUM_BODY) return;
   throw new StatusError(
@@ -25,7 +25,7 @@ export function checkBodySize(body: string): void {
   );
 }
 
-/** The media type of the body, without parameters; JSON when none is given. */
+/** Returns the media type of the body, without parameters; JSON when none is given. */
 export function mediaTypeOf(call: ApiCall): string {
   const given = call.request.headers['content-type'] ?? JSON_TYPE;
   if (given === JSON_TYPE) return given;
@@ -35,7 +35,7 @@ export function mediaTypeOf(call: ApiCall): string {
 
 const YAML_TYPES: ReadonlySet<string> = new Set(['application/yaml', 'application/x-yaml']);
 
-/** The body as JSON text: YAML is translated, anything else refused (HT-6). @throws {StatusError} 400, 415 */
+/** Returns the body as JSON text: YAML is translated, anything else refused (HT-6). @throws {StatusError} 400, 415 */
 function jsonText(call: ApiCall): string {
   const { body } = call.request;
   const type = mediaTypeOf(call);
@@ -72,7 +72,7 @@ function parseJsonObject(text: string): JsonObject {
   throw badRequest('the object provided is unrecognized (must be a JSON object)');
 }
 
-/** The body as a JSON object, of whatever kind; an empty body is an empty object. @throws {StatusError} 400, 413, 415 */
+/** Returns the body as a JSON object, of whatever kind; an empty body is an empty object. @throws {StatusError} 400, 413, 415 */
 export function decodeAnyBody(call: ApiCall): JsonObject {
   const { body } = call.request;
   checkBodySize(body);
@@ -86,7 +86,7 @@ export interface ExpectedKind {
   readonly kind: string;
 }
 
-/** @throws {StatusError} 400 when `object` says that it is something else */
+/** Refuses another kind. @throws {StatusError} 400 when `object` says that it is something else */
 export function checkKind(object: JsonObject, expected: ExpectedKind): void {
   const apiVersion = textField(object, 'apiVersion');
   const kind = textField(object, 'kind');
@@ -123,7 +123,7 @@ export function dropUnknownFields(
   return decoded.object;
 }
 
-/** The body as an object of the route's kind, unknown fields dropped. @throws {StatusError} 400, 413, 415 */
+/** Returns the body as an object of the route's kind, unknown fields dropped. @throws {StatusError} 400, 413, 415 */
 export function decodeObject(call: ApiCall): JsonObject {
   const object = decodeAnyBody(call);
   const { type } = call.route.row;

@@ -6,7 +6,7 @@ import type { ApiCall, ServerContext } from './server-context.ts';
 
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
-/** A new PersistentVolumeClaim that names no class gets the newest of those marked as default, as upstream. */
+/** Gives a new PersistentVolumeClaim that names no class the newest of those marked as default, as upstream. */
 export function withDefaultClass(
   context: ServerContext,
   call: ApiCall,

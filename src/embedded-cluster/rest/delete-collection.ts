@@ -11,7 +11,7 @@ import { type ApiCall, type Reply, replyWith, type ServerContext } from './serve
 /** Deletions after which other work of the process gets a turn, so that watches are read meanwhile. */
 const BATCH = 100;
 
-/** DELETE of a collection: each matching object with the same options (OB-11). */
+/** Answers DELETE of a collection: each matching object with the same options (OB-11). */
 export async function deleteCollection(context: ServerContext, call: ApiCall): Promise<Reply> {
   const options = deleteOptionsOf(call);
   const selection = selectionOf(context, call);
@@ -40,7 +40,7 @@ async function deleteIfPresent(
   }
 }
 
-/** What there was to delete, as the list of `revision`. */
+/** Returns what there was to delete, as the list of `revision`. */
 function listReply(call: ApiCall, found: readonly Version[], revision: number): Reply {
   const { type } = call.route.row;
   return replyWith(200, {

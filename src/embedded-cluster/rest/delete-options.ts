@@ -47,7 +47,7 @@ export function deleteOptionsOf(call: ApiCall): DeleteOptions {
   return readDeleteOptions(decodeAnyBody(call), call.route.query);
 }
 
-/** The options in `body`, and in `query` where it has none. @throws {StatusError} 400 or 422 */
+/** Returns the options in `body`, and in `query` where it has none. @throws {StatusError} 400 or 422 */
 export function readDeleteOptions(body: JsonObject, query: URLSearchParams): DeleteOptions {
   checkBody(body);
   const preconditions = objectField(body, 'preconditions');
@@ -81,7 +81,7 @@ function legacyPropagation(orphanDependents: boolean | undefined): Propagation |
   return orphanDependents ? 'Orphan' : 'Background';
 }
 
-/** `options` as webhooks are shown them (AD-5). */
+/** Returns `options` as webhooks are shown them (AD-5). */
 export function deleteOptionsObject(options: DeleteOptions): JsonObject {
   const { uid, resourceVersion, gracePeriodSeconds, propagation, orphanDependents } = options;
   const preconditions = {

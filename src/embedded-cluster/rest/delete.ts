@@ -24,7 +24,7 @@ export interface Deletion {
   readonly stays: boolean;
 }
 
-/** DELETE of one object (OB-8, OB-9). */
+/** Answers DELETE of one object (OB-8, OB-9). */
 export async function deleteOne(context: ServerContext, call: ApiCall): Promise<Reply> {
   const options = deleteOptionsOf(call);
   const { uid, resourceVersion } = options;
@@ -79,7 +79,7 @@ interface Step {
   readonly plan: Exclude<DeletionPlan, { kind: 'unchanged' }>;
 }
 
-/** The options as the server completes them on the way, which webhooks are shown. */
+/** Returns the options as the server completes them on the way, which webhooks are shown. */
 function completeOptions(call: ApiCall, { target, before, plan }: Step): DeleteOptions {
   const { row, name } = call.route;
   const { options } = target;
@@ -113,7 +113,7 @@ async function carryOut(
   return removed === STALE ? STALE : { version: removed, stays: false };
 }
 
-/** The webhooks are asked again before what is marked goes (AD-11); whatever else is written meanwhile, it goes. */
+/** Removes what is marked once the webhooks were asked again (AD-11); whatever else is written meanwhile, it goes. */
 async function removeMarked(context: ServerContext, call: ApiCall, step: Asked): Promise<Deletion> {
   const { options } = step;
   const { key } = step.before;

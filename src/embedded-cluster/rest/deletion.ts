@@ -31,7 +31,7 @@ export interface DeletionRequest {
   readonly now: Instant;
 }
 
-/** What to do with `stored`. */
+/** Returns what to do with `stored`. */
 export function planDeletion(
   row: ResourceRow,
   stored: JsonObject,
@@ -63,7 +63,7 @@ function planFirst(row: ResourceRow, stored: JsonObject, request: DeletionReques
   return { kind, object: generation > 0 ? nextGeneration(marked) : marked };
 }
 
-/** What waits for its content has no period, and its generation is not counted. */
+/** Plans what waits for its content: it has no period, and its generation is not counted. */
 function planWaiting(row: ResourceRow, begun: JsonObject, at: string): DeletionPlan {
   if (!isHeld(row, begun)) return { kind: 'remove' };
   const object = { ...begun, metadata: { ...metadataOf(begun), deletionTimestamp: at } };

@@ -3,7 +3,7 @@ import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
 import { splitApiVersion } from '#kubernetes/resource-type.ts';
 import type { RowIndex } from './row-index.ts';
 
-/** The legacy discovery document at `segments`, or undefined when there is nothing (HT-2). */
+/** Returns the legacy discovery document at `segments`, or undefined when there is nothing (HT-2). */
 export function discover(rows: RowIndex, segments: readonly string[]): JsonObject | undefined {
   const [root, first, second] = segments;
   if (root === 'api') return first === undefined ? coreVersions() : resourceList(rows, first);
@@ -43,7 +43,7 @@ function groupOf(rows: RowIndex, name: string): JsonObject | undefined {
   return preferredVersion && { name, versions, preferredVersion };
 }
 
-/** Kubernetes version order: GA before beta before alpha, then the higher number first (HT-3). */
+/** Compares versions as Kubernetes does: GA before beta before alpha, then the higher number first (HT-3). */
 export function compareVersions(a: string, b: string): number {
   const [x, y] = [rankOf(a), rankOf(b)];
   for (const [at, rank] of x.entries()) {
@@ -95,7 +95,7 @@ function resourceEntries(row: ResourceRow): readonly JsonObject[] {
   return [main, ...parts];
 }
 
-/** The answer of /version. */
+/** Returns the answer of /version. */
 export function versionDocument(version: string): JsonObject {
   const [major = '1', minor = ''] = version.replace(/^v/, '').split('.');
   return {

@@ -1,4 +1,4 @@
-/** Index just behind the string that starts at `from`. */
+/** Returns the index just behind the string that starts at `from`. */
 function endOfString(text: string, from: number): number {
   let end = text.indexOf('"', from + 1);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
@@ -25,7 +25,7 @@ function isKey(text: string, from: number): boolean {
 }
 
 /**
- * Paths of members that occur twice in one object of `text`, which is valid JSON; JSON.parse hides them (OB-13).
+ * Returns the paths of members that occur twice in one object of `text`, which is valid JSON; JSON.parse hides them (OB-13).
  */
 export function duplicateKeys(text: string): readonly string[] {
   const found: string[] = [];

@@ -38,7 +38,12 @@ interface Eviction {
   readonly options: DeleteOptions;
 }
 
-/** POST to a pod's /eviction: deletes it as far as the disruption budgets allow (SU-4). Webhooks see the Eviction, never the deletion. @throws {StatusError} */
+/**
+ * Answers POST to a pod's /eviction: deletes it as far as the disruption budgets allow (SU-4). Webhooks see the Eviction,
+ * never the deletion.
+ *
+ * @throws {StatusError}
+ */
 export async function evictPod(context: ServerContext, call: ApiCall): Promise<Reply> {
   const { name, namespace } = call.route;
   const given = decodeAnyBody(call);
@@ -107,12 +112,12 @@ function budgetRowOf(context: ServerContext): ResourceRow {
   return row;
 }
 
-/** The call as one on the budget `name`, for what the server itself writes on the way. */
+/** Returns the call as one on the budget `name`, for what the server itself writes on the way. */
 function budgetCall({ context, call }: Eviction, name: string): ApiCall {
   return { ...call, route: { ...call.route, row: budgetRowOf(context), name } };
 }
 
-/** The budgets of the pod's namespace that select it: an absent selector none, an empty one all (SU-6). */
+/** Returns the budgets of the pod's namespace that select it: an absent selector none, an empty one all (SU-6). */
 function budgetsOf(eviction: Eviction, pod: JsonObject): readonly JsonObject[] {
   const { context, call } = eviction;
   const labels = textMapField(metadataOf(pod), 'labels');
@@ -146,7 +151,7 @@ async function takesDisruption(eviction: Eviction, budget: JsonObject): Promise<
   return commit(context, over, { key, before, after }) !== STALE;
 }
 
-/** The request by which the server itself writes the status of a budget. */
+/** Returns the request by which the server itself writes the status of a budget. */
 function asServer(call: ApiCall): ApiCall {
   const { route, request } = call;
   const subresource = route.row.subresources.find(({ name }) => name === 'status');
@@ -181,7 +186,7 @@ async function remove(eviction: Eviction, pod: Version, isGuarded: boolean): Pro
   });
 }
 
-/** The pod with the condition DisruptionTarget. */
+/** Returns the pod with the condition DisruptionTarget. */
 function mark({ context, call }: Eviction, pod: Version): Version {
   const after = withDisruptionTarget(pod.object, timestamp(context.clock.now()));
   const marked = commit(context, call, { key: pod.key, before: pod, after });

@@ -80,7 +80,7 @@ function injected(error: {
   return new StatusError({ code, reason, details }, error.message ?? `injected fault: ${reason}`);
 }
 
-/** Another client writes to the same object first. */
+/** Has another client write to the same object first. */
 function bump(context: ServerContext, call: ApiCall): void {
   const key = keyOf(call, call.route.name);
   const before = collectionOf(context, call).get(key);
@@ -98,7 +98,7 @@ function bump(context: ServerContext, call: ApiCall): void {
   }
 }
 
-/** The revision at which a read is served: the client's, or the fault's (FI-5, FI-2 `stale`). */
+/** Returns the revision at which a read is served: the client's, or the fault's (FI-5, FI-2 `stale`). */
 export function viewRevisionOf(
   context: ServerContext,
   view: number | undefined,
@@ -113,7 +113,11 @@ export function viewRevisionOf(
   return newer === undefined ? context.store.revision : newer.revision - 1;
 }
 
-/** @throws {StatusError} 410 and {DroppedError} for faults that strike before there is a watch (FI-3) */
+/**
+ * Strikes before there is a watch.
+ *
+ * @throws {StatusError} 410 and {DroppedError} for faults that strike before there is a watch (FI-3)
+ */
 export function sufferBeforeWatch(action: FaultAction | undefined): void {
   if (action?.kind !== 'watch') return;
   if (action.action === 'expireHttp') throw tooOldResourceVersion(1, 2);

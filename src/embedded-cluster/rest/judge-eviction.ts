@@ -27,7 +27,7 @@ function isReady(pod: JsonObject): boolean {
     .some((condition) => condition['type'] === 'Ready' && condition['status'] === 'True');
 }
 
-/** Whether `pod` may be evicted, given the budgets that select it (SU-5…SU-10). */
+/** Reports whether `pod` may be evicted, given the budgets that select it (SU-5…SU-10). */
 export function judgeEviction(pod: JsonObject, budgets: readonly JsonObject[]): EvictionVerdict {
   const phase = textField(objectField(pod, 'status'), 'phase');
   const isLeaving = metadataOf(pod)['deletionTimestamp'] !== undefined;
@@ -43,7 +43,7 @@ export function judgeEviction(pod: JsonObject, budgets: readonly JsonObject[]): 
   return error === undefined ? { kind: 'consume', budget } : { kind: 'refuse', error };
 }
 
-/** Whether a pod that is not ready costs `budget` nothing (SU-7). */
+/** Reports whether a pod that is not ready costs `budget` nothing (SU-7). */
 function allowsUnready(budget: JsonObject): boolean {
   const policy = textField(objectField(budget, 'spec'), 'unhealthyPodEvictionPolicy');
   if (policy === 'AlwaysAllow') return true;
@@ -52,7 +52,7 @@ function allowsUnready(budget: JsonObject): boolean {
   return desired > 0 && (numberField(status, 'currentHealthy') ?? 0) >= desired;
 }
 
-/** Why `budget` allows no disruption now (SU-8). */
+/** Returns why `budget` allows no disruption now (SU-8). */
 function refusalOf(budget: JsonObject): StatusError | undefined {
   const status = objectField(budget, 'status');
   const metadata = metadataOf(budget);
@@ -77,7 +77,7 @@ function refusalOf(budget: JsonObject): StatusError | undefined {
   );
 }
 
-/** 429 with the sentence that clients look for; without `retryAfterSeconds` the client chooses when to retry. */
+/** Returns 429 with the sentence that clients look for; without `retryAfterSeconds` the client chooses when to retry. */
 export function violation(cause: string, retryAfterSeconds?: number): StatusError {
   const causes = [{ reason: 'DisruptionBudget', message: cause }];
   const details = retryAfterSeconds === undefined ? { causes } : { causes, retryAfterSeconds };
@@ -96,7 +96,7 @@ function forbidden(name: string, why: string): StatusError {
   );
 }
 
-/** `budget` with one disruption fewer, which `pod` has taken at the API timestamp `now` (SU-9). */
+/** Returns `budget` with one disruption fewer, which `pod` has taken at the API timestamp `now` (SU-9). */
 export function withDisruption(
   budget: JsonObject,
   disruption: { readonly pod: string; readonly now: string },
@@ -113,7 +113,7 @@ export function withDisruption(
   return { ...budget, status: { ...counted, conditions } };
 }
 
-/** The last disruption turns the condition, without waiting for the controller, as upstream. */
+/** Returns the conditions after the last disruption, which turns one without waiting for the controller, as upstream. */
 function exhaustedConditions(status: JsonObject, now: string): readonly JsonValue[] {
   const conditions = arrayField(status, 'conditions');
   const isOurs = (condition: JsonValue): condition is JsonObject =>
@@ -134,7 +134,7 @@ function exhaustedConditions(status: JsonObject, now: string): readonly JsonValu
     : conditions.map((each) => (isOurs(each) ? condition : each));
 }
 
-/** `pod` with the condition that tells why it goes (SU-9). */
+/** Returns `pod` with the condition that tells why it goes (SU-9). */
 export function withDisruptionTarget(pod: JsonObject, now: string): JsonObject {
   const status = objectField(pod, 'status');
   const others = arrayField(status, 'conditions').filter(

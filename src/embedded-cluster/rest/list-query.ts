@@ -23,7 +23,7 @@ function refuse(field: string, message: string): never {
   throw invalidOptions('ListOptions', { reason: 'FieldValueForbidden', message, field });
 }
 
-/** The revision in `text`. @throws {StatusError} 400 */
+/** Returns the revision in `text`. @throws {StatusError} 400 */
 export function parseRevision(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw badRequest(`Invalid value: "${text}": resourceVersion must be a non-negative integer`);

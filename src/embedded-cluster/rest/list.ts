@@ -27,7 +27,7 @@ export interface Page {
   readonly remaining: number | undefined;
 }
 
-/** GET of a collection (LW-1…LW-4). */
+/** Answers GET of a collection (LW-1…LW-4). */
 export async function list(context: ServerContext, call: ApiCall): Promise<Reply> {
   const page = await readPage(context, call);
   const view = presentationOf(context, call);
@@ -115,7 +115,7 @@ function cut(call: ApiCall, selection: Selection, from: Cut): Page {
   };
 }
 
-/** The length of what comes before the metadata: items of built-in lists carry neither kind nor apiVersion. */
+/** Returns the length of what comes before the metadata: items of built-in lists carry neither kind nor apiVersion. */
 function typePrefixLength(call: ApiCall): number {
   const { type } = call.route.row;
   const prefix = JSON.stringify({ kind: type.kind, apiVersion: apiVersionOf(type) });
@@ -148,7 +148,7 @@ function encodePage(call: ApiCall, page: Page): readonly Uint8Array[] {
   return body;
 }
 
-/** The objects of a page, for answers that are made of objects. */
+/** Returns the objects of a page, for answers that are made of objects. */
 export function nameOf(version: Version): string {
   const { name } = metadataOf(version.object);
   return typeof name === 'string' ? name : '';

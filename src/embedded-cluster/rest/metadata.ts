@@ -23,17 +23,17 @@ const SYSTEM_MEMBERS = [
 
 const DECIDED_AT_BIRTH = ['name', 'generateName', 'namespace', ...SYSTEM_MEMBERS] as const;
 
-/** Whether the kind has a `/status`. */
+/** Reports whether the kind has a `/status`. */
 export function hasStatus(row: ResourceRow): boolean {
   return row.subresources.some(({ name }) => name === 'status');
 }
 
-/** Whether the kind is a custom resource: those have no strategic merge. */
+/** Reports whether the kind is a custom resource: those have no strategic merge. */
 export function isCustom(row: ResourceRow): boolean {
   return row.listMerge === undefined;
 }
 
-/** `object` with `kind`, `apiVersion` and `metadata` in front, as the server writes it. */
+/** Returns `object` with `kind`, `apiVersion` and `metadata` in front, as the server writes it. */
 export function assemble(row: ResourceRow, metadata: JsonObject, object: JsonObject): JsonObject {
   return {
     kind: row.type.kind,
@@ -43,12 +43,12 @@ export function assemble(row: ResourceRow, metadata: JsonObject, object: JsonObj
   };
 }
 
-/** A name made of `base` and five random characters (OB-1). */
+/** Returns a name made of `base` and five random characters (OB-1). */
 export function generateName(base: string, random: SeededRandom): string {
   return `${base.slice(0, LONGEST_GENERATED_BASE)}${random.text(SUFFIX_LENGTH, NAME_ALPHABET)}`;
 }
 
-/** `metadata` without what a client may not choose. */
+/** Returns `metadata` without what a client may not choose. */
 export function clientMetadata(metadata: JsonObject): JsonObject {
   return without(metadata, ...SYSTEM_MEMBERS);
 }
@@ -61,7 +61,7 @@ export interface Birth {
   readonly creationTimestamp: string;
 }
 
-/** Metadata of a new object: the client's, but for what the server decides (OB-1, OB-18). */
+/** Returns the metadata of a new object: the client's, but for what the server decides (OB-1, OB-18). */
 export function newMetadata(row: ResourceRow, object: JsonObject, birth: Birth): JsonObject {
   const given = metadataOf(object);
   const generateNameText = textField(given, 'generateName');
@@ -75,7 +75,7 @@ export function newMetadata(row: ResourceRow, object: JsonObject, birth: Birth):
   return { ...metadata, ...without(given, ...DECIDED_AT_BIRTH) };
 }
 
-/** Metadata of an update: the client's, but for what belongs to the stored object (OB-3). */
+/** Returns the metadata of an update: the client's, but for what belongs to the stored object (OB-3). */
 export function updatedMetadata(old: JsonObject, wanted: JsonObject): JsonObject {
   const stored = metadataOf(old);
   const given = without(metadataOf(wanted), ...DECIDED_AT_BIRTH);

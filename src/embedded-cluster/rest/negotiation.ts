@@ -14,7 +14,7 @@ interface AcceptEntry {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** The entries of an Accept header, in their order. */
+/** Returns the entries of an Accept header, in their order. */
 export function parseAccept(accept: string): readonly AcceptEntry[] {
   return accept.split(',').map((entry) => {
     const [type = '', ...rest] = entry.split(';').map((part) => part.trim());
@@ -41,7 +41,7 @@ function formOf({ type, parameters }: AcceptEntry, isList: boolean): AnswerForm 
   return as === metadataKind && version === 'v1' ? { kind: 'metadata' } : undefined;
 }
 
-/** The first form of the Accept header that is served. @throws {StatusError} 406 when there is none (HT-5) */
+/** Returns the first form of the Accept header that is served. @throws {StatusError} 406 when there is none (HT-5) */
 export function negotiate(accept: string | undefined, isList: boolean): AnswerForm {
   if (accept === undefined || accept === '' || accept === 'application/json') return OBJECT_FORM;
   for (const entry of parseAccept(accept)) {

@@ -21,13 +21,13 @@ const LEAF_TYPES: Readonly<Record<LeafKind, JsonObject>> = {
   time: { type: 'string', format: 'date-time' },
 };
 
-/** The name of a kind's component, unique within the document of its group and version. */
+/** Returns the name of a kind's component, unique within the document of its group and version. */
 export function componentName({ group, version, kind }: ResourceType): string {
   const reversed = group.split('.').toReversed().join('.');
   return group === '' ? `io.k8s.api.core.${version}.${kind}` : `${reversed}.${version}.${kind}`;
 }
 
-/** The schema of a kind as OpenAPI v3, with how its lists merge (HT-10). */
+/** Returns the schema of a kind as OpenAPI v3, with how its lists merge (HT-10). */
 export function componentOf(row: ResourceRow): JsonObject {
   const { group, kind, version } = row.type;
   const shape = row.openApi ?? (row.schema && objectSchema(row.schema)) ?? { type: 'object' };

@@ -9,8 +9,8 @@ const askedType = /application\/com\.github\.proto-openapi\.spec\.v2[.@]v1\.0\+p
 const PROTOBUF_OPENAPI = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
 /**
- * An OpenAPI v2 document without any path (HT-10). kubectl asks for it where v3 does not have a kind, and only with an
- * answer goes on to its own sentence, `no matches for kind`.
+ * Returns an OpenAPI v2 document without any path (HT-10). kubectl asks for it where v3 does not have a kind, and only with
+ * an answer goes on to its own sentence, `no matches for kind`.
  */
 export function emptyOpenApiV2(accept = ''): ApiAnswer {
   if (!askedType.test(accept)) {
@@ -26,7 +26,7 @@ function textField(number: number, text: string): Buffer {
   return bytesField(number, Buffer.from(text));
 }
 
-/** A field of wire type 2 that is shorter than 128 bytes. */
+/** Returns a field of wire type 2 that is shorter than 128 bytes. */
 function bytesField(number: number, bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from([number * 8 + 2, bytes.length]), bytes]);
 }

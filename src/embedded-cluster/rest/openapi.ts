@@ -5,7 +5,7 @@ import { apiVersionOf } from '#kubernetes/resource-type.ts';
 import { componentName, componentOf } from './openapi-component.ts';
 import type { RowIndex } from './row-index.ts';
 
-/** The OpenAPI v3 document at `segments` of `/openapi/v3/…`, or undefined when there is none (HT-10). */
+/** Returns the OpenAPI v3 document at `segments` of `/openapi/v3/…`, or undefined when there is none (HT-10). */
 export function openApi(rows: RowIndex, segments: readonly string[]): JsonObject | undefined {
   if (segments.length === 0) return index(rows);
   const [root, ...rest] = segments;

@@ -3,7 +3,7 @@ import { isJsonObject } from '#base/json.ts';
 import { arrayField, isSameJson } from '#embedded-cluster/json-fields.ts';
 import type { Cause } from '#embedded-cluster/status-error.ts';
 
-/** `metadata` without repeated owner references, and the warning that tells of it (OB-7). */
+/** Returns `metadata` without repeated owner references, and the warning that tells of it (OB-7). */
 export function withoutDuplicateOwners(metadata: JsonObject): {
   readonly metadata: JsonObject;
   readonly warnings: readonly string[];
@@ -23,7 +23,7 @@ export function withoutDuplicateOwners(metadata: JsonObject): {
   };
 }
 
-/** At most one owner reference may be the controller (OB-7). */
+/** Returns the causes for owner references of which more than one is the controller (OB-7). */
 export function ownerCauses(metadata: JsonObject): readonly Cause[] {
   const controllers = arrayField(metadata, 'ownerReferences').filter(
     (owner) => isJsonObject(owner) && owner['controller'] === true,

@@ -18,7 +18,7 @@ export interface Presentation {
   readonly now: () => number;
 }
 
-/** How the answers to `call` look. @throws {StatusError} 400 for an unknown `includeObject` */
+/** Returns how the answers to `call` look. @throws {StatusError} 400 for an unknown `includeObject` */
 export function presentationOf(context: ServerContext, call: ApiCall): Presentation {
   const { row, query } = call.route;
   const included = includedOf(query.get('includeObject') ?? '');
@@ -34,12 +34,12 @@ function includedOf(text: string): IncludedObject {
   );
 }
 
-/** Whether the stored bytes are the answer: then nothing is parsed or built (PF-2). */
+/** Reports whether the stored bytes are the answer: then nothing is parsed or built (PF-2). */
 export function isVerbatim({ form, shownRow }: Presentation): boolean {
   return form.kind === 'object' && shownRow.viewOf === undefined;
 }
 
-/** `object` as the one object of an answer; `hasColumns` is false for Tables after the first of a watch. */
+/** Returns `object` as the one object of an answer; `hasColumns` is false for Tables after the first of a watch. */
 export function present(view: Presentation, object: JsonObject, hasColumns = true): JsonObject {
   const { form } = view;
   switch (form.kind) {
@@ -57,7 +57,7 @@ export function present(view: Presentation, object: JsonObject, hasColumns = tru
   }
 }
 
-/** The list document of `objects`; for forms other than the verbatim one. */
+/** Returns the list document of `objects`; for forms other than the verbatim one. */
 export function presentList(
   view: Presentation,
   objects: readonly JsonObject[],
@@ -82,7 +82,7 @@ export function presentList(
   };
 }
 
-/** One stored object as an answer, in the form that the request asks for. */
+/** Returns one stored object as an answer, in the form that the request asks for. */
 export function versionReply(
   context: ServerContext,
   call: ApiCall,

@@ -18,7 +18,7 @@ import { completeScale, scaleLens, scaleOf } from './scale.ts';
 import { type ApiCall, type Reply, replyWith, type ServerContext } from './server-context.ts';
 import { checkName, updateObject } from './update.ts';
 
-/** PUT of an object, its status or its finalizers (OB-3, OB-4, OB-6). */
+/** Answers PUT of an object, its status or its finalizers (OB-3, OB-4, OB-6). */
 export async function put(context: ServerContext, call: ApiCall): Promise<Reply> {
   if (call.route.subresource?.name === 'scale') return putScale(context, call);
   const { row, name, subresource } = call.route;
@@ -38,7 +38,7 @@ export async function put(context: ServerContext, call: ApiCall): Promise<Reply>
   return versionReply(context, call, { status: 200, version });
 }
 
-/** PATCH of an object, its status or its scale (PA-1, PA-2, PA-6). */
+/** Answers PATCH of an object, its status or its scale (PA-1, PA-2, PA-6). */
 export async function patch(context: ServerContext, call: ApiCall): Promise<Reply> {
   checkBodySize(call.request.body);
   const { row, subresource } = call.route;
@@ -64,7 +64,7 @@ function applied(context: ServerContext, call: ApiCall, object: JsonObject): Jso
   });
 }
 
-/** Only JSON is parsed: what else arrives is refused by its type, not by its syntax. */
+/** Returns the body of a patch. Only JSON is parsed: what else arrives is refused by its type, not by its syntax. */
 function patchBody(call: ApiCall): JsonValue {
   return mediaTypeOf(call).endsWith('json') ? parseJson(call.request.body) : null;
 }
@@ -96,7 +96,7 @@ function scaleReply(context: ServerContext, call: ApiCall, object: JsonObject): 
   return replyWith(200, present(view, scale));
 }
 
-/** GET of an object or of a subresource that is a part of it. */
+/** Answers GET of an object or of a subresource that is a part of it. */
 export function get(context: ServerContext, call: ApiCall): Reply {
   const { row, name, subresource } = call.route;
   const collection = collectionOf(context, call);

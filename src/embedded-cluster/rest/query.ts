@@ -1,7 +1,7 @@
 import { badRequest } from '#embedded-cluster/status-errors.ts';
 import { invalidOptions } from './status.ts';
 
-/** The boolean query parameter `name`; false when absent. @throws {StatusError} 400 when malformed (HT-9) */
+/** Returns the boolean query parameter `name`; false when absent. @throws {StatusError} 400 when malformed (HT-9) */
 export function booleanParameter(query: URLSearchParams, name: string): boolean {
   const text = query.get(name);
   if (text === null || text === '') return false;
@@ -10,7 +10,7 @@ export function booleanParameter(query: URLSearchParams, name: string): boolean 
   throw badRequest(`invalid value for the query parameter ${name}: "${text}" is not a boolean`);
 }
 
-/** The integer query parameter `name`, or undefined when absent. @throws {StatusError} 400 when malformed (HT-9) */
+/** Returns the integer query parameter `name`, or undefined when absent. @throws {StatusError} 400 when malformed (HT-9) */
 export function integerParameter(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
@@ -20,7 +20,7 @@ export function integerParameter(query: URLSearchParams, name: string): number |
   return Number(text);
 }
 
-/** Whether the request is a dry run. @throws {StatusError} 422 for anything but `All` (OB-12) */
+/** Reports whether the request is a dry run. @throws {StatusError} 422 for anything but `All` (OB-12) */
 export function isDryRun(values: readonly string[], kind: string): boolean {
   const wrong = values.find((value) => value !== 'All');
   if (wrong === undefined) return values.length > 0;
@@ -34,7 +34,7 @@ export function isDryRun(values: readonly string[], kind: string): boolean {
 /** How unknown fields are met (OB-13). */
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
 
-/** @throws {StatusError} 422 for an unknown mode */
+/** Reads `fieldValidation`. @throws {StatusError} 422 for an unknown mode */
 export function fieldValidationOf(query: URLSearchParams): FieldValidation {
   const text = query.get('fieldValidation') ?? '';
   if (text === '') return 'Warn';

@@ -15,7 +15,10 @@ export interface RefusedRoute {
     | undefined;
 }
 
-/** The refusal for `rest`, the segments behind `apiVersion`; undefined where the path is unknown on a real cluster too. */
+/**
+ * Returns the refusal for `rest`, the segments behind `apiVersion`; undefined where the path is unknown on a real cluster
+ * too.
+ */
 export function refusedRoute(
   rows: RowIndex,
   apiVersion: string,
@@ -49,9 +52,9 @@ function partsOf(rest: readonly string[]): Parts {
 }
 
 /**
- * Why `route` is answered with an error. As on a real cluster, an object that is not there comes first. A kind that is
- * not served is 404, as on a cluster without its API; a part of an object that exists is not, or clients would take
- * the object for gone.
+ * Returns why `route` is answered with an error. As on a real cluster, an object that is not there comes first. A kind that
+ * is not served is 404, as on a cluster without its API; a part of an object that exists is not, or clients would take the
+ * object for gone.
  */
 export function refusalOf({ store }: ServerContext, { refusal, of }: RefusedRoute): StatusError {
   const text = refusalText(refusal);

@@ -61,7 +61,7 @@ export function routeOf(rows: RowIndex, method: string, url: string): Route {
   return { ...target, kind: 'resource', verb: verbOf(method, target, query), query };
 }
 
-/** @throws {StatusError} 404: a version that is served answers for what it does not have */
+/** Refuses a route. @throws {StatusError} 404: a version that is served answers for what it does not have */
 function unservedRoute(rows: RowIndex, apiVersion: string, rest: readonly string[]): Route {
   const refused = refusedRoute(rows, apiVersion, rest);
   if (refused !== undefined) return refused;
@@ -83,7 +83,7 @@ function decode(segment: string): string {
   }
 }
 
-/** Segments up to and including the version: 2 for /api/v1, 3 for /apis/apps/v1; 0 outside the API. */
+/** Returns how many segments there are up to and including the version: 2 for /api/v1, 3 for /apis/apps/v1; 0 outside the API. */
 function groupDepth(segments: readonly string[]): number {
   if (segments[0] === 'api') return 2;
   return segments[0] === 'apis' ? 3 : 0;

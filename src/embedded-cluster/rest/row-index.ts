@@ -25,18 +25,18 @@ export class RowIndex {
     if (known?.size === 0) this.#rows.delete(apiVersion);
   }
 
-  /** The row of `plural` in `apiVersion` (`v1`, `apps/v1`), or undefined when it is not served. */
+  /** Returns the row of `plural` in `apiVersion` (`v1`, `apps/v1`), or undefined when it is not served. */
   find(apiVersion: string, plural: string): ResourceRow | undefined {
     return this.#rows.get(apiVersion)?.get(plural);
   }
 
-  /** The rows of `apiVersion` by their plurals, which is the order of `kubectl get all`; empty when it is not served. */
+  /** Returns the rows of `apiVersion` by their plurals, which is the order of `kubectl get all`; empty when it is not served. */
   ofVersion(apiVersion: string): readonly ResourceRow[] {
     const rows = [...(this.#rows.get(apiVersion)?.values() ?? [])];
     return rows.sort((a, b) => (a.type.plural < b.type.plural ? -1 : 1));
   }
 
-  /** All served `apiVersion`s, in the order in which they came. */
+  /** Returns all served `apiVersion`s, in the order in which they came. */
   apiVersions(): readonly string[] {
     return [...this.#rows.keys()];
   }

@@ -14,7 +14,7 @@ const SCALE_METADATA = [
   'creationTimestamp',
 ] as const;
 
-/** The `autoscaling/v1` Scale of `parent`: its metadata without labels, its counts and its selector as text (SU-1). */
+/** Returns the `autoscaling/v1` Scale of `parent`: its metadata without labels, its counts and its selector as text (SU-1). */
 export function scaleOf(parent: JsonObject, paths?: ScalePaths): JsonObject {
   const stored = metadataOf(parent);
   const metadata: Record<string, JsonObject[string]> = {};
@@ -59,7 +59,7 @@ function valueAt(parent: JsonObject, path: string): JsonValue | undefined {
   return value;
 }
 
-/** An absent number reads as 0 (SU-2). */
+/** Returns the counts; an absent number reads as 0 (SU-2). */
 function countsAt(parent: JsonObject, paths: ScalePaths): ScaleCounts {
   const number = (path: string): number => {
     const value = valueAt(parent, path);
@@ -79,7 +79,7 @@ function withNumberAt(object: JsonObject, path: readonly string[], value: number
   return { ...object, [member]: withNumberAt(objectField(object, member), rest, value) };
 }
 
-/** The object as its Scale, and changed by one (SU-1). */
+/** Returns the object as its Scale, and changed by one (SU-1). */
 export function scaleLens(call: ApiCall): Lens {
   const { scalePaths } = call.route.row;
   return {
@@ -88,7 +88,7 @@ export function scaleLens(call: ApiCall): Lens {
   };
 }
 
-/** `scale` with the members that every Scale has. */
+/** Returns `scale` with the members that every Scale has. */
 export function completeScale(call: ApiCall, scale: JsonObject): JsonObject {
   const { name, namespace } = call.route;
   return {
@@ -100,7 +100,11 @@ export function completeScale(call: ApiCall, scale: JsonObject): JsonObject {
   };
 }
 
-/** `stored` with the replicas of `scale`. @throws {StatusError} 409 for a foreign uid or version, 422 for a negative count */
+/**
+ * Returns `stored` with the replicas of `scale`.
+ *
+ * @throws {StatusError} 409 for a foreign uid or version, 422 for a negative count
+ */
 function withScale(call: ApiCall, stored: JsonObject, scale: JsonObject): JsonObject {
   const { row, name } = call.route;
   const given = metadataOf(scale);

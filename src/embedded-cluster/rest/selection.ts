@@ -41,7 +41,7 @@ function allOf(
   return (object) => checks.every((check) => check(object));
 }
 
-/** The versions of the present that may match: from an index where one helps, in key order. */
+/** Returns the versions of the present that may match: from an index where one helps, in key order. */
 export function candidates(
   context: ServerContext,
   call: ApiCall,

@@ -42,15 +42,19 @@ export interface AdmissionAttributes {
   readonly object?: JsonObject;
   /** Absent for CREATE. */
   readonly oldObject?: JsonObject;
-  /** Of a DELETE; those of the others are in the query. */
+  /** The options of a DELETE; those of the others are in the query. */
   readonly options?: JsonObject;
 }
 
 /** The chain of admission webhooks; a server without one admits everything. */
 export interface Admission {
-  /** The object as the mutating webhooks leave it: `attributes.object` itself where none changes it. @throws {StatusError} a denial */
+  /**
+   * Returns the object as the mutating webhooks leave it: `attributes.object` itself where none changes it.
+   *
+   * @throws {StatusError} a denial
+   */
   mutate(attributes: AdmissionAttributes): Promise<JsonObject | undefined>;
-  /** @throws {StatusError} a denial */
+  /** Asks the validating webhooks. @throws {StatusError} a denial */
   validate(attributes: AdmissionAttributes): Promise<void>;
 }
 
@@ -106,7 +110,7 @@ export interface Reply {
   readonly body: readonly Uint8Array[];
 }
 
-/** `object` as an answer. */
+/** Returns `object` as an answer. */
 export function replyWith(status: number, object: JsonObject): Reply {
   return { status, body: [Buffer.from(JSON.stringify(object))] };
 }

@@ -7,7 +7,7 @@ function about(row: ResourceRow, name: string): { name: string; group?: string; 
   return { name, ...(group === '' ? {} : { group }), kind: plural };
 }
 
-/** 422 for options of a request rather than an object. */
+/** Returns 422 for options of a request rather than an object. */
 export function invalidOptions(kind: string, cause: Cause): StatusError {
   return new StatusError(
     { code: 422, reason: 'Invalid', details: { group: 'meta.k8s.io', kind, causes: [cause] } },
@@ -15,7 +15,7 @@ export function invalidOptions(kind: string, cause: Cause): StatusError {
   );
 }
 
-/** 415 that lists `accepted`. */
+/** Returns 415 that lists `accepted`. */
 export function unsupportedMediaType(seen: string, accepted: readonly string[]): StatusError {
   return new StatusError(
     { code: 415, reason: 'UnsupportedMediaType' },
@@ -23,7 +23,7 @@ export function unsupportedMediaType(seen: string, accepted: readonly string[]):
   );
 }
 
-/** The Status body of a refused request (ER-1). */
+/** Returns the Status body of a refused request (ER-1). */
 export function statusOf(error: StatusError): JsonObject {
   return {
     kind: 'Status',
@@ -48,7 +48,7 @@ function detailsOf(details: StatusDetails): JsonObject {
   };
 }
 
-/** The Status body of a request that succeeded without an object to show (OB-9). */
+/** Returns the Status body of a request that succeeded without an object to show (OB-9). */
 export function successStatus(row: ResourceRow, name: string, uid: string): JsonObject {
   return {
     kind: 'Status',

@@ -16,7 +16,7 @@ export interface TableOptions {
   readonly hasColumns: boolean;
 }
 
-/** `object` reduced to its metadata. */
+/** Returns `object` reduced to its metadata. */
 export function partialMetadata(object: JsonObject): JsonObject {
   return {
     kind: 'PartialObjectMetadata',
@@ -40,7 +40,7 @@ function definitionOf({ name, type, format, priority }: Column): JsonObject {
   return { name, type, format, description: '', priority };
 }
 
-/** The Table of `objects` (TB-1); `metadata` is that of the list. */
+/** Returns the Table of `objects` (TB-1); `metadata` is that of the list. */
 export function tableOf(
   row: ResourceRow,
   page: { readonly objects: readonly JsonObject[]; readonly metadata: JsonObject },

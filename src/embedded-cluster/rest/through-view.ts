@@ -11,7 +11,7 @@ import type { RowIndex } from './row-index.ts';
 import type { ApiCall } from './server-context.ts';
 
 /**
- * `call` as one on the resource that its row is a view of: from here on only the stored kind is known, and answers
+ * Returns `call` as one on the resource that its row is a view of: from here on only the stored kind is known, and answers
  * are turned back (see Presentation). A call on any other row comes back as it is. @throws {StatusError} 400
  */
 export function throughView(rows: RowIndex, call: ApiCall): ApiCall {
@@ -39,7 +39,7 @@ function storedQuery(query: URLSearchParams, view: ResourceView): URLSearchParam
 
 const WRITES: ReadonlySet<string> = new Set(['create', 'update', 'patch']);
 
-/** The body in the names of the store, as JSON of the same media type; nothing where there is nothing to turn. */
+/** Returns the body in the names of the store, as JSON of the same media type; nothing where there is nothing to turn. */
 function storedBody(
   call: ApiCall,
   view: ResourceView,
@@ -57,7 +57,7 @@ function storedBody(
   return { body, headers: { ...call.request.headers, 'content-type': 'application/json' } };
 }
 
-/** Undefined where the body is of a type that is not turned, and that the server itself will refuse. */
+/** Returns the body as JSON; undefined where it is of a type that is not turned, and that the server itself will refuse. */
 function parsedBody(call: ApiCall): JsonValue | undefined {
   const { body } = call.request;
   const type = mediaTypeOf(call);
@@ -65,7 +65,7 @@ function parsedBody(call: ApiCall): JsonValue | undefined {
   return type === PROTOBUF_TYPE ? decodeProtobuf(Buffer.from(body, 'latin1')) : undefined;
 }
 
-/** One operation of a JSON patch. */
+/** Returns one operation of a JSON patch. */
 function storedStep(step: JsonValue, view: ResourceView): JsonValue {
   if (!isJsonObject(step)) return step;
   const moved: Record<string, JsonValue> = {};

@@ -7,7 +7,7 @@ const COPIED = ['topology.kubernetes.io/region', 'topology.kubernetes.io/zone'] 
 /** The first minor version that copies labels of nodes to their pods unasked. */
 const FIRST_MINOR = 35;
 
-/** `object` labelled with where `node` is, over labels of its own: a pod, or the Binding that sends it there. */
+/** Returns `object` labelled with where `node` is, over labels of its own: a pod, or the Binding that sends it there. */
 export function withTopologyLabels(
   context: ServerContext,
   object: JsonObject,

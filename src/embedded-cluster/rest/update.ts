@@ -56,13 +56,17 @@ export async function updateObject(
     const after = isReleased(call, object) ? undefined : object;
     const version = commit(context, call, { key, before, after });
     if (version === STALE) continue;
-    // Whoever takes the last hold away sees what it wrote, not what was removed.
+    // A client that takes the last hold away sees what it wrote, not what was removed.
     return after === undefined ? unstored(key, object, before) : version;
   }
   throw staleResourceVersion(row, name);
 }
 
-/** @throws {StatusError} 400 or 409 when `wanted` is about another object than `stored`; webhooks are not asked about that */
+/**
+ * Refuses another object.
+ *
+ * @throws {StatusError} 400 or 409 when `wanted` is about another object than `stored`; webhooks are not asked about that
+ */
 function checkIdentity(call: ApiCall, stored: JsonObject, wanted: JsonObject): void {
   const { namespace } = call.route;
   const given = metadataOf(wanted);
@@ -76,14 +80,14 @@ function checkIdentity(call: ApiCall, stored: JsonObject, wanted: JsonObject): v
   if (call.route.verb !== 'patch') checkUidPrecondition(call, metadataOf(stored), given);
 }
 
-/** @throws {StatusError} 409 or 422 when `wanted` may not replace `stored` */
+/** Refuses a replacement. @throws {StatusError} 409 or 422 when `wanted` may not replace `stored` */
 function checkReplacement(call: ApiCall, stored: JsonObject, wanted: JsonObject): void {
   const given = metadataOf(wanted);
   checkVersion(call, metadataOf(stored), given);
   if (call.route.verb === 'patch') checkUidKept(call, metadataOf(stored), given);
 }
 
-/** @throws {StatusError} 400 when `given` names another object than the URL */
+/** Refuses another name. @throws {StatusError} 400 when `given` names another object than the URL */
 export function checkName(call: ApiCall, given: JsonObject): void {
   const { name } = call.route;
   const givenName = textField(given, 'name');
@@ -93,7 +97,7 @@ export function checkName(call: ApiCall, given: JsonObject): void {
   );
 }
 
-/** The uid in a PUT is a precondition. @throws {StatusError} 409 */
+/** Checks the uid in a PUT, which is a precondition. @throws {StatusError} 409 */
 function checkUidPrecondition(call: ApiCall, stored: JsonObject, given: JsonObject): void {
   const { row, name } = call.route;
   const uid = textField(given, 'uid');
@@ -108,7 +112,11 @@ function checkUidPrecondition(call: ApiCall, stored: JsonObject, given: JsonObje
   );
 }
 
-/** A patch starts from the stored object: to name another uid is to change a field that never changes. @throws {StatusError} 422 */
+/**
+ * Refuses a patch that names another uid: it starts from the stored object, of which that never changes.
+ *
+ * @throws {StatusError} 422
+ */
 function checkUidKept(call: ApiCall, stored: JsonObject, given: JsonObject): void {
   const uid = textField(given, 'uid');
   if (uid === '' || uid === textField(stored, 'uid')) return;
@@ -161,7 +169,10 @@ async function prepared(context: ServerContext, call: ApiCall, step: Step): Prom
 
 const same = (object: JsonObject): JsonObject => object;
 
-/** What the client wants, as the mutating webhooks leave it: they see it with defaults, and before it is compared with what is stored. */
+/**
+ * Returns what the client wants, as the mutating webhooks leave it: they see it with defaults, and before it is compared
+ * with what is stored.
+ */
 async function mutated(context: ServerContext, call: ApiCall, step: Step): Promise<JsonObject> {
   const { old, lens, wanted, isAdmitted } = step;
   const given = wanted(old);
@@ -187,7 +198,7 @@ function completed(call: ApiCall, old: JsonObject, given: JsonObject): JsonObjec
   return row.prepareForUpdate(object, old);
 }
 
-/** Whether this update takes the last hold from an object that waits to be deleted (OB-10). */
+/** Reports whether this update takes the last hold from an object that waits to be deleted (OB-10). */
 function isReleased(call: ApiCall, object: JsonObject): boolean {
   const metadata = metadataOf(object);
   if (metadata['deletionTimestamp'] === undefined) return false;

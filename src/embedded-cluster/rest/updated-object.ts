@@ -13,7 +13,7 @@ import { assemble, hasStatus, isCustom, updatedMetadata } from './metadata.ts';
 import { withoutDuplicateOwners } from './owner-references.ts';
 import type { ApiCall } from './server-context.ts';
 
-/** What is stored when `wanted` is written over `old` through the route's subresource (OB-3, OB-5, OB-6). */
+/** Returns what is stored when `wanted` is written over `old` through the route's subresource (OB-3, OB-5, OB-6). */
 export function updatedObject(call: ApiCall, old: JsonObject, wanted: JsonObject): JsonObject {
   const { row, subresource } = call.route;
   switch (subresource?.name) {
@@ -42,7 +42,10 @@ function withStatusOf(old: JsonObject, object: JsonObject): JsonObject {
   return old['status'] === undefined ? bare : { ...bare, status: old['status'] };
 }
 
-/** Built-in kinds let labels, annotations and finalizers through /status; custom resources do not (OB-6). */
+/**
+ * Returns the object after a write of /status. Built-in kinds let labels, annotations and finalizers through; custom
+ * resources do not (OB-6).
+ */
 function updatedStatus(row: ResourceRow, old: JsonObject, wanted: JsonObject): JsonObject {
   const content = withStatusOf(wanted, old);
   if (isCustom(row)) return assemble(row, metadataOf(old), content);
@@ -55,7 +58,10 @@ function updatedStatus(row: ResourceRow, old: JsonObject, wanted: JsonObject): J
   return assemble(row, metadata, content);
 }
 
-/** What the generation counts changes of: everything but metadata and, with /status, the status (OB-5); of some, labels. */
+/**
+ * Returns what the generation counts changes of: everything but metadata and, with /status, the status (OB-5); of some,
+ * labels.
+ */
 function generationBase(row: ResourceRow, object: JsonObject): JsonObject {
   const content = without(object, 'metadata', 'kind', 'apiVersion');
   const labels = objectField(metadataOf(object), 'labels');
@@ -68,14 +74,14 @@ function withGeneration(row: ResourceRow, old: JsonObject, next: JsonObject): Js
   return nextGeneration(next);
 }
 
-/** `object` with its generation raised by one. */
+/** Returns `object` with its generation raised by one. */
 export function nextGeneration(object: JsonObject): JsonObject {
   const metadata = metadataOf(object);
   const generation = numberField(metadata, 'generation') ?? 0;
   return { ...object, metadata: { ...metadata, generation: generation + 1 } };
 }
 
-/** Nobody may add a finalizer once the deletion has begun (OB-10). */
+/** Returns the causes for a finalizer that is added once the deletion has begun (OB-10). */
 export function finalizerCauses(old: JsonObject, next: JsonObject): readonly Cause[] {
   const stored = metadataOf(old);
   if (stored['deletionTimestamp'] === undefined) return [];

@@ -15,7 +15,7 @@ export type Decode = (value: JsonValue, at: Trail) => JsonValue | undefined;
 
 type Members = Record<string, JsonValue>;
 
-/** The decoder of `schema` as closures: one pass, allocating only where something changes (OB-13). */
+/** Returns the decoder of `schema` as closures: one pass, allocating only where something changes (OB-13). */
 export function compileDecoder(schema: FieldSchema): Decode {
   switch (schema.kind) {
     case 'object':
@@ -65,7 +65,7 @@ function mapDecoder(decode: Decode, zero: JsonValue): Decode {
   };
 }
 
-/** `value` with each member decoded; copied from the first change on. */
+/** Returns `value` with each member decoded; copied from the first change on. */
 function withMembers(
   value: JsonObject,
   at: Trail,
@@ -121,7 +121,7 @@ function withElements(
   return copy ?? value;
 }
 
-/** What null stands for as an element of a list or a map. */
+/** Returns what null stands for as an element of a list or a map. */
 function zeroOf(schema: FieldSchema): JsonValue {
   switch (schema.kind) {
     case 'object':

@@ -2,8 +2,8 @@ import type { ListMerge } from '#embedded-cluster/resource-row.ts';
 import type { FieldSchema } from './field-schema.ts';
 
 /**
- * How strategic merge treats the value at a path of member names (PA-5), looked up in a table built once.
- * Undefined means member by member for an object, and replacement for a list.
+ * Returns how strategic merge treats the value at a path of member names (PA-5), looked up in a table built once. Undefined
+ * means member by member for an object, and replacement for a list.
  */
 export function compileListMerge(schema: FieldSchema): (path: string) => ListMerge | undefined {
   const table = new Map<string, ListMerge>();

@@ -75,29 +75,29 @@ export const json = leaf('json', true);
 /** A field that exists and is never stored (OB-18). */
 export const ignored = leaf('ignored');
 
-/** `schema` whose zero value is stored: a required field, or a pointer in Go. */
+/** Returns `schema` whose zero value is stored: a required field, or a pointer in Go. */
 export function kept(schema: LeafSchema): LeafSchema;
 export function kept(schema: ListSchema): ListSchema;
 export function kept(schema: LeafSchema | ListSchema): LeafSchema | ListSchema {
   return Object.freeze({ ...schema, keepsZero: true });
 }
 
-/** A struct with these members. */
+/** Returns a struct with these members. */
 export function fields(members: Readonly<Record<string, FieldSchema>>): ObjectSchema {
   return Object.freeze({ kind: 'object', fields: members });
 }
 
-/** `schema` whose value strategic merge replaces as a whole. */
+/** Returns `schema` whose value strategic merge replaces as a whole. */
 export function replaced(schema: ObjectSchema): ObjectSchema {
   return Object.freeze({ ...schema, merge: { kind: 'replace' } as const });
 }
 
-/** A list that strategic merge replaces. */
+/** Returns a list that strategic merge replaces. */
 export function list(of: FieldSchema): ListSchema {
   return Object.freeze({ kind: 'list', of, keepsZero: false });
 }
 
-/** A list that strategic merge merges by the member `key` of its elements. */
+/** Returns a list that strategic merge merges by the member `key` of its elements. */
 export function listBy(key: string, of: ObjectSchema): ListSchema {
   return Object.freeze({
     kind: 'list',
@@ -107,12 +107,12 @@ export function listBy(key: string, of: ObjectSchema): ListSchema {
   });
 }
 
-/** A list of scalars that strategic merge treats as a set. */
+/** Returns a list of scalars that strategic merge treats as a set. */
 export function setOf(of: LeafSchema): ListSchema {
   return Object.freeze({ kind: 'list', of, keepsZero: false, merge: { kind: 'set' } as const });
 }
 
-/** A map of any keys to `of`. */
+/** Returns a map of any keys to `of`. */
 export function mapOf(of: FieldSchema): MapSchema {
   return Object.freeze({ kind: 'map', of });
 }

@@ -5,8 +5,8 @@ const pattern = /^([+-]?)(\d*)(?:\.(\d*))?(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[
 const nano = 1_000_000_000n;
 
 /**
- * The canonical form of a resource quantity, such as `500m` for `0.5` or `1Gi` for `1024Mi`; undefined when it is none.
- * Values finer than one billionth are rounded up, as upstream.
+ * Returns the canonical form of a resource quantity, such as `500m` for `0.5` or `1Gi` for `1024Mi`; undefined when it is
+ * none. Values finer than one billionth are rounded up, as upstream.
  */
 export function canonicalQuantity(text: string): string | undefined {
   if (alreadyCanonical.test(text)) return text;
@@ -21,7 +21,7 @@ export function canonicalQuantity(text: string): string | undefined {
 const mostRemembered = 1_000;
 const remembered = new Map<string, bigint>();
 
-/** A quantity in billionths, or undefined when `text` is none. Meant for comparisons. */
+/** Returns a quantity in billionths, or undefined when `text` is none. Meant for comparisons. */
 export function quantityNanos(text: string): bigint | undefined {
   const known = remembered.get(text);
   if (known !== undefined) return known;

@@ -26,7 +26,7 @@ export class Trail {
     this.unknown.push(path === '' ? member : `${path}.${member}`);
   }
 
-  /** The current place, such as `spec.template.spec.containers[0]`. */
+  /** Returns the current place, such as `spec.template.spec.containers[0]`. */
   path(): string {
     let path = '';
     for (const step of this.#path) {
@@ -36,7 +36,7 @@ export class Trail {
     return path;
   }
 
-  /** @throws {DecodeError} always: `value` is not what `wanted` says */
+  /** Throws a mismatch. @throws {DecodeError} always: `value` is not what `wanted` says */
   mismatch(value: JsonValue, wanted: string): never {
     const seen = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
     throw new DecodeError(

@@ -19,7 +19,7 @@ export interface FieldSelector {
 type Reader = (object: JsonObject) => string;
 
 /**
- * The predicate of a `fieldSelector` parameter (OB-14); empty text matches everything.
+ * Returns the predicate of a `fieldSelector` parameter (OB-14); empty text matches everything.
  *
  * @throws {StatusError} 400 when the text is malformed or the row does not have the label
  */
@@ -31,7 +31,7 @@ export function parseFieldSelector(
 }
 
 /**
- * The parsed form of a `fieldSelector` parameter (OB-14), for a store that looks up by name or index.
+ * Returns the parsed form of a `fieldSelector` parameter (OB-14), for a store that looks up by name or index.
  *
  * @throws {StatusError} 400 when the text is malformed or the row does not have the label
  */

@@ -70,7 +70,7 @@ for (const [what, before, behind] of [
   ['behind a sign', 'app=', '('],
   ['behind a key', 'app', '('],
 ] as const) {
-  test(`parseLabelSelector() refuses a million spaces ${what} in time that grows as they do (#14)`, () => {
+  test(`parseLabelSelector() refuses a million spaces ${what} in time that grows as they do`, () => {
     const text = before + ' '.repeat(1_000_000) + behind;
     endingInTime(() => assert.throws(() => parseLabelSelector(text), StatusError));
   });

@@ -28,7 +28,7 @@ const everything: LabelSelector = Object.freeze({ requirements: [], matches: () 
 const nothing: LabelSelector = Object.freeze({ requirements: [], matches: () => false });
 
 /**
- * The predicate of a `labelSelector` parameter (OB-15); empty text matches everything.
+ * Returns the predicate of a `labelSelector` parameter (OB-15); empty text matches everything.
  *
  * @throws {StatusError} 400 when the text, a key or a value is malformed
  */
@@ -37,7 +37,7 @@ export function parseLabelSelector(text: string): (labels: Labels) => boolean {
 }
 
 /**
- * The parsed form of a `labelSelector` parameter (OB-15), for a store that keeps an equality index.
+ * Returns the parsed form of a `labelSelector` parameter (OB-15), for a store that keeps an equality index.
  *
  * @throws {StatusError} 400 when the text, a key or a value is malformed
  */
@@ -46,14 +46,14 @@ export function readLabelSelector(text: string): LabelSelector {
   return selectorOf(splitTerms(text).map((term) => requirementOf(term, text)));
 }
 
-/** The parsed form of a LabelSelector object: absent or null matches nothing, `{}` everything (OB-15). */
+/** Returns the parsed form of a LabelSelector object: absent or null matches nothing, `{}` everything (OB-15). */
 export function labelSelectorOf(selector: JsonObject | undefined | null): LabelSelector {
   if (selector === undefined || selector === null) return nothing;
   const requirements = [...equalities(selector), ...expressions(selector)];
   return requirements.length === 0 ? everything : selectorOf(requirements);
 }
 
-/** Whether a LabelSelector object matches: absent or null matches nothing, `{}` everything (OB-15). */
+/** Reports whether a LabelSelector object matches: absent or null matches nothing, `{}` everything (OB-15). */
 export function labelSelectorMatches(
   selector: JsonObject | undefined | null,
   labels: Labels,

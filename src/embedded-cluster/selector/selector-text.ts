@@ -8,7 +8,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
   DoesNotExist: '!',
 };
 
-/** A LabelSelector in its text form, requirements in the order of their keys. */
+/** Returns a LabelSelector in its text form, requirements in the order of their keys. */
 export function selectorText(selector: JsonObject): string {
   const labels = Object.entries(textMapField(selector, 'matchLabels')).map(
     ([key, value]) => [key, `${key}=${value}`] as const,

@@ -5,18 +5,18 @@ import { Version } from './version.ts';
 /** Types of watch events that carry an object. */
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** `object` as it reads at `revision`; everything else is shared. */
+/** Returns `object` as it reads at `revision`; everything else is shared. */
 export function atRevision(object: JsonObject, revision: number): JsonObject {
   const metadata = { ...metadataOf(object), resourceVersion: String(revision) };
   return { ...object, metadata };
 }
 
-/** The watch line of one event: one JSON object and a newline (LW-5). */
+/** Returns the watch line of one event: one JSON object and a newline (LW-5). */
 export function encodeLine(type: string, object: Buffer): Buffer {
   return Buffer.concat(lineParts(type, object));
 }
 
-/** The pieces of that line, of which the object is not copied. */
+/** Returns the pieces of that line, of which the object is not copied. */
 export function lineParts(type: string, object: Buffer): readonly Buffer[] {
   return [Buffer.from(`{"type":"${type}","object":`), object, lineEnd];
 }
@@ -50,7 +50,7 @@ export class Change {
     this.key = (change.after ?? change.before)?.key ?? '';
   }
 
-  /** The previous object carrying this revision: what a DELETED event shows (LW-7). */
+  /** Returns the previous object carrying this revision: what a DELETED event shows (LW-7). */
   get departed(): Version {
     if (this.before === undefined) {
       throw new Error(
@@ -65,7 +65,7 @@ export class Change {
     return this.#departed;
   }
 
-  /** The encoded event of `type`. */
+  /** Returns the encoded event of `type`. */
   line(type: ChangeType): Buffer {
     const known = this.#lines?.get(type);
     if (known !== undefined) return known;

@@ -32,7 +32,7 @@ export class Collection {
     return this.#versions.get(key);
   }
 
-  /** Versions in key order; with `namespace` only those in it (ST-2, ST-7). */
+  /** Returns the versions in key order; with `namespace` only those in it (ST-2, ST-7). */
   list(namespace = ''): readonly Version[] {
     if (namespace === '') return this.#sorted.range('');
     // '0' is the character after '/': the first key behind all of this namespace.
@@ -40,7 +40,7 @@ export class Collection {
   }
 
   /**
-   * Versions filed under `value` by the index `name`, in key order; `keysOf` says where an object is filed and
+   * Returns the versions filed under `value` by the index `name`, in key order; `keysOf` says where an object is filed and
    * is used only when the index is asked for the first time.
    */
   indexed(
@@ -56,7 +56,7 @@ export class Collection {
     return known.get(value);
   }
 
-  /** The state at `revision`, rebuilt by undoing the log; undefined when it no longer reaches back (ST-5). */
+  /** Returns the state at `revision`, rebuilt by undoing the log; undefined when it no longer reaches back (ST-5). */
   at(revision: number, namespace = ''): readonly Version[] | undefined {
     if (revision < this.history.forgottenTo) return undefined;
     if (this.#past?.revision !== revision) {
@@ -82,7 +82,7 @@ export class Collection {
     for (const listener of this.#listeners) listener(change);
   }
 
-  /** @returns a function that ends the listening */
+  /** Listens to changes. @returns a function that ends the listening */
   onChange(listener: ChangeListener): () => void {
     this.#listeners.add(listener);
     return () => {

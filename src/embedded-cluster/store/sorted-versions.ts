@@ -8,7 +8,7 @@ export class SortedVersions {
   /** None is empty; each ends before the next begins. */
   readonly #runs: Version[][] = [];
 
-  /** Versions whose keys are not before `from` and, where given, before `to`. */
+  /** Returns the versions whose keys are not before `from` and, where given, before `to`. */
   range(from: string, to?: string): readonly Version[] {
     const found: Version[] = [];
     for (let index = this.#runOf(from); index < this.#runs.length; index += 1) {
@@ -49,18 +49,18 @@ export class SortedVersions {
     if (run.length === 0) this.#runs.splice(index, 1);
   }
 
-  /** Index of the first run that ends at `key` or behind it; the number of runs when all end before. */
+  /** Returns the index of the first run that ends at `key` or behind it; the number of runs when all end before. */
   #runOf(key: string): number {
     return firstIndex(this.#runs, (run) => (run.at(-1)?.key ?? '') >= key);
   }
 }
 
-/** Index of the first version whose key is not before `key`. */
+/** Returns the index of the first version whose key is not before `key`. */
 function positionOf(run: readonly Version[], key: string): number {
   return firstIndex(run, (version) => version.key >= key);
 }
 
-/** Index of the first item for which `isBehind` holds, where it holds for all that follow; else the length. */
+/** Returns the index of the first item for which `isBehind` holds, where it holds for all that follow; else the length. */
 function firstIndex<T>(items: readonly T[], isBehind: (item: T) => boolean): number {
   let low = 0;
   let high = items.length;

@@ -50,12 +50,12 @@ export class Store {
     this.#revision = this.#start;
   }
 
-  /** The revision of the last commit of any resource. */
+  /** Returns the revision of the last commit of any resource. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** The collection of `resource` (`plural` or `plural.group`), made on first use. */
+  /** Returns the collection of `resource` (`plural` or `plural.group`), made on first use. */
   collection(resource: string): Collection {
     const known = this.#collections.get(resource);
     if (known !== undefined) return known;
@@ -64,7 +64,7 @@ export class Store {
     return made;
   }
 
-  /** All collections that were ever used. */
+  /** Returns all collections that were ever used. */
   collections(): Iterable<Collection> {
     return this.#collections.values();
   }

@@ -10,7 +10,7 @@ export class VersionIndex {
     this.#keysOf = keysOf;
   }
 
-  /** Versions under `value`, in key order. */
+  /** Returns the versions under `value`, in key order. */
   get(value: string): readonly Version[] {
     const filed = this.#filed.get(value);
     if (filed === undefined) return [];

@@ -15,7 +15,10 @@ export class Version {
     this.revision = revision;
   }
 
-  /** The version that freezing `object` makes. Its bytes are made first: V8 writes frozen arrays three times as slowly. */
+  /**
+   * Returns the version that freezing `object` makes. Its bytes are made first: V8 writes frozen arrays three times as
+   * slowly.
+   */
   static frozen(key: string, object: JsonObject, revision: number): Version {
     const version = new Version(key, object, revision);
     version.#bytes = bytesOf(object);
@@ -23,7 +26,7 @@ export class Version {
     return version;
   }
 
-  /** The object as JSON; `kind` and `apiVersion` come first. */
+  /** Returns the object as JSON; `kind` and `apiVersion` come first. */
   get bytes(): Buffer {
     this.#bytes ??= bytesOf(this.object);
     return this.#bytes;

@@ -3,7 +3,7 @@ import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
 import { hasStatus, isCustom } from '#embedded-cluster/rest/metadata.ts';
 import { apiVersionOf } from '#kubernetes/resource-type.ts';
 
-/** The object of a BOOKMARK event at `revision`; `isEnd` marks the end of the initial events (LW-8, LW-9). */
+/** Returns the object of a BOOKMARK event at `revision`; `isEnd` marks the end of the initial events (LW-8, LW-9). */
 export function bookmarkObject(row: ResourceRow, revision: number, isEnd = false): JsonObject {
   const metadata = {
     resourceVersion: String(revision),

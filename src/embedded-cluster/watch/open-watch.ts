@@ -121,7 +121,7 @@ class WatchOpening {
     return this.#query.revision || (this.#call.viewRevision ?? this.#context.store.revision);
   }
 
-  /** @returns the revision of the state that was sent */
+  /** Sends the initial state. @returns the revision of the state that was sent */
   #sendInitialState(): number {
     const { store } = this.#context;
     const revision = this.#call.viewRevision ?? store.revision;
@@ -155,7 +155,7 @@ class WatchOpening {
     this.session.push({ bytes, revision: change.revision });
   }
 
-  /** The line in a form of this watch's own; undefined where the one that all watches share will do (PF-2). */
+  /** Returns the line in a form of this watch's own; undefined where the one that all watches share will do (PF-2). */
   #line(type: ChangeType, version: Version): Buffer | undefined {
     return isVerbatim(this.#view) ? undefined : this.#encode(type, version.object);
   }
@@ -166,7 +166,7 @@ class WatchOpening {
     return encodeLine(type, Buffer.from(JSON.stringify(shown)));
   }
 
-  /** What `change` means to this watch; undefined when it is none of its business (LW-7). */
+  /** Returns what `change` means to this watch; undefined when it is none of its business (LW-7). */
   #typeOf({ before, after }: Change): ChangeType | undefined {
     const was = this.#isSelected(before);
     const is = this.#isSelected(after);
@@ -211,7 +211,7 @@ class WatchOpening {
     this.#cleanups.push(() => timer.cancel());
   }
 
-  /** Behind all events so far, so its revision is never ahead of one still to be sent (LW-8). */
+  /** Sends a bookmark behind all events so far, so that its revision is never ahead of one still to be sent (LW-8). */
   #sendBookmark(): void {
     if (this.session.state !== 'open') return;
     const revision = Math.max(this.#context.store.revision, this.#floor);

@@ -17,7 +17,7 @@ export interface WatchLine {
 const MAXIMUM_WAITING = 1_000;
 const MAXIMUM_BLOCKED = seconds(10);
 
-/** What a session is told when it is opened. */
+/** What a session gets when it is opened. */
 export interface WatchSessionOptions {
   readonly clock: Clock;
   readonly user: string;
@@ -25,7 +25,7 @@ export interface WatchSessionOptions {
   /** `plural` or `plural.group`. */
   readonly resource: string;
   readonly namespace: string;
-  /** Called once when the session is over, whoever ended it. */
+  /** Called once when the session is over, no matter who ended it. */
   readonly onClose: () => void;
 }
 
@@ -56,7 +56,7 @@ export class WatchSession {
     this.options = options;
   }
 
-  /** `ended`: cleanly; `broken`: the connection was reset. What is queued is still to be taken. */
+  /** Returns how it stands; `ended`: cleanly; `broken`: the connection was reset. What is queued is still to be taken. */
   get state(): 'open' | 'ended' | 'broken' {
     return this.#state;
   }
@@ -91,7 +91,7 @@ export class WatchSession {
     this.#pass(line);
   }
 
-  /** The first `count` of what is queued, handed over. */
+  /** Returns the first `count` of what is queued, handed over. */
   take(count: number = this.#queue.length): readonly WatchLine[] {
     const taken = this.#queue.splice(0, count);
     this.#live = Math.min(this.#live, this.#queue.length);
@@ -126,24 +126,24 @@ export class WatchSession {
     this.#finish('broken');
   }
 
-  /** An ERROR event as `line`, then the end. */
+  /** Sends an ERROR event as `line`, then the end. */
   fail(line: Uint8Array): void {
     if (this.#state !== 'open') return;
     this.#queue.push({ bytes: line, revision: 0 });
     this.#finish('ended');
   }
 
-  /** A 410 as ERROR event, then the end (FI-3 `expire`). */
+  /** Sends a 410 as ERROR event, then the end (FI-3 `expire`). */
   expire(): void {
     this.fail(errorLine(tooOldResourceVersion(1, 2)));
   }
 
-  /** Half a line, then the end (FI-3 `garbage`). */
+  /** Sends half a line, then the end (FI-3 `garbage`). */
   garbage(): void {
     this.fail(Buffer.from('{"type":"MODIFIED","object":{"kind":"Po'));
   }
 
-  /** The client left. */
+  /** Closes it, as the client left. */
   close(): void {
     this.#queue = [];
     this.#held = [];

@@ -25,19 +25,19 @@ export interface CompletionBound {
   readonly recovery: Millis;
 }
 
-/** B = 2 × waves × (R + C + 5 s) + lease + max backoff + relist interval. */
+/** Returns B = 2 × waves × (R + C + 5 s) + lease + max backoff + relist interval. */
 export function completionBound(bound: CompletionBound): Millis {
   const wave = bound.podReady + bound.controller + seconds(5);
   return millis(2 * bound.waves * wave + bound.recovery);
 }
 
-/** Waves that a full rollout of `sets` needs. */
+/** Returns how many waves a full rollout of `sets` needs. */
 export function waves(sets: readonly SetFacts[]): number {
   return sets.reduce((sum, set) => sum + Math.ceil(set.replicas / set.limit), 0);
 }
 
 /**
- * Why `set` is not as wanted in `view`; undefined when it is. A paused set need not run its target.
+ * Returns why `set` is not as wanted in `view`; undefined when it is. A paused set need not run its target.
  */
 export function incompleteness(set: SetFacts, history: History, view: View): string | undefined {
   if (set.target === undefined) return 'its target revision is unknown';
@@ -53,7 +53,7 @@ export function incompleteness(set: SetFacts, history: History, view: View): str
   return `status.currentRevision is ${set.currentRevision}, not ${set.target}`;
 }
 
-/** The ordinals of the slots of `set` whose pod is there and does not run the target; none while that is unknown. */
+/** Returns the ordinals of the slots of `set` whose pod is there and does not run the target; none while that is unknown. */
 export function outdatedSlots(set: SetFacts, history: History, view: View): readonly number[] {
   const found: number[] = [];
   if (set.target === undefined) return found;

@@ -62,7 +62,7 @@ export class Conservation implements Invariant {
     for (const [removal, statement] of this.#removals) this.#judgeRemoval(removal, statement);
   }
 
-  /** A disruption that was under way before is only written down; that it was sent without is for BUDG-1. */
+  /** Reports whether a disruption that was under way before is only written down; that it was sent without is for BUDG-1. */
   #isNoted({ namespace, pod, uid, commit }: GivenPermission): boolean {
     const found = this.#options.history.pod(namespace, pod, commit.revision - 1);
     if (found?.uid === uid && found.isTerminating) return true;
@@ -84,7 +84,7 @@ export class Conservation implements Invariant {
     const base = { history, namespace: given.namespace, pod: given.pod, open };
     const views =
       since === undefined ? [latest] : [latest, viewAt(history.revisionAt(since), since)];
-    // Whoever asks may be the one that was right to ask.
+    // The asker may be the one that was right to ask.
     const complaints = given.askers.map((by) =>
       inAll(sayings, (budget) =>
         obstacleTo({ ...base, by, budget, views, isDown, now: commit.at }),
@@ -123,7 +123,7 @@ export class Conservation implements Invariant {
   }
 }
 
-/** What stands against a deed by all that a budget said lately; undefined where one of it has nothing against it. */
+/** Returns what stands against a deed by all that a budget said lately; undefined where one of it has nothing against it. */
 function inAll(
   sayings: readonly (BudgetFacts | undefined)[],
   complaintOf: (budget: BudgetFacts) => string | undefined,

@@ -80,7 +80,7 @@ function keyOf({ namespace, name }: { readonly namespace: string; readonly name:
   return `${namespace}/${name}`;
 }
 
-/** Whether `last` was a call of another pod than the one made at `madeAt`, long enough ago to be known at `commit`. */
+/** Reports whether `last` was a call of another pod than the one made at `madeAt`, long enough ago to be known at `commit`. */
 function isOfAnother(
   last: FleetCall | undefined,
   madeAt: Instant | undefined,
@@ -96,7 +96,7 @@ function wordOf(last: FleetCall | undefined, madeAt: Instant | undefined): strin
   return `was last called with ${last.method}${isAnother ? ' before it was made' : ''}`;
 }
 
-/** The delay that `set` asks for; undefined where it asks for none. */
+/** Returns the delay that `set` asks for; undefined where it asks for none. */
 function delayOf(set: JsonObject): Millis | undefined {
   const annotation = (key: string): string =>
     textAt(set, 'metadata', 'annotations', `grafana.com/${key}`) ?? '';
@@ -106,7 +106,7 @@ function delayOf(set: JsonObject): Millis | undefined {
   return delay.kind === 'valid' && delay.value > 0 ? millis(delay.value) : undefined;
 }
 
-/** Since when the pod is prepared by what it answered; undefined where it was told otherwise, or did not say. */
+/** Returns since when the pod is prepared by what it answered; undefined where it was told otherwise, or did not say. */
 function preparedSince({ method, reply }: FleetCall): number | undefined {
   if (method !== 'POST' || reply.kind !== 'answer') return undefined;
   if (reply.status < 200 || reply.status > 299) return undefined;

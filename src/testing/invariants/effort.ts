@@ -10,8 +10,9 @@ const freeResources =
   /^(events(\.events\.k8s\.io)?|leases\.coordination\.k8s\.io|.*\.authorization\.k8s\.io)$/;
 
 /**
- * Whether `call` is a write that QUIE-1 and D-16 count; whatever its outcome. One of a ledger is: while nothing is asked for
- * and nothing has ended, none is due. It is no delete of a pod, so that `others` of {@link EffortOptions} has room for it.
+ * Reports whether `call` is a write that QUIE-1 and D-16 count; whatever its outcome. One of a ledger is: while nothing is
+ * asked for and nothing has ended, none is due. It is no delete of a pod, so that `others` of {@link EffortOptions} has room
+ * for it.
  */
 export function isCountedWrite(call: Call): boolean {
   return writeVerbs.has(call.verb) && !freeResources.test(call.resource);

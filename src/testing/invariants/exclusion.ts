@@ -137,9 +137,9 @@ export class FreshExclusion implements Invariant {
 }
 
 /**
- * For how long the view of `statement` had been outdated when its request was sent, in milliseconds; 0 when it was
- * still the truth. A view is outdated from the first later commit of a type that it rests on, not from its own
- * revision: nothing may have happened for hours.
+ * Returns for how long the view of `statement` had been outdated when its request was sent, in milliseconds; 0 when it was
+ * still the truth. A view is outdated from the first later commit of a type that it rests on, not from its own revision:
+ * nothing may have happened for hours.
  */
 export function decisionAge(
   statement: Omit<DisruptionStatement, 'podUid'>,

@@ -40,7 +40,7 @@ export type InvariantId =
 export interface Violation {
   readonly id: InvariantId;
   readonly at: Instant;
-  /** Of the commit that broke it; where no commit did, of the last one before. */
+  /** The revision of the commit that broke it; where no commit did, of the last one before. */
   readonly revision: number;
   /** A sentence that names the objects, the value seen and the value allowed. */
   readonly message: string;

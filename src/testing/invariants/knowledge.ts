@@ -3,7 +3,7 @@ import type { Call } from '#embedded-cluster/event-log.ts';
 import type { History } from '../history.ts';
 import type { Receipts } from './proof.ts';
 
-/** What the sender of a request could know is told by this. */
+/** What the sender of a request could know is decided by this. */
 export interface Knowledge {
   readonly history: History;
   /** As in `ShownOptions`; undefined: nobody can tell. */
@@ -16,8 +16,8 @@ export interface Knowledge {
 const tolerance = seconds(1);
 
 /**
- * Since when something must have been so for the sender of `call` to know it: what it had been shown a second before it
- * sent, and what is older than its view may be. Undefined where nobody can tell.
+ * Returns since when something must have been so for the sender of `call` to know it: what it had been shown a second before
+ * it sent, and what is older than its view may be. Undefined where nobody can tell.
  */
 export function knownSince(
   call: Call | undefined,

@@ -89,7 +89,7 @@ export class FreshMaxUnavailable implements Invariant {
     );
   }
 
-  /** The slots that the view shows as spent; undefined where there is no limit. */
+  /** Returns the slots that the view shows as spent; undefined where there is no limit. */
   #spentBefore(removal: Removal, set: SetFacts): Iterable<number> | undefined {
     const { costs, view } = removal;
     const { history, stuckAfter } = this.#options;

@@ -10,7 +10,7 @@ export interface MovementOptions {
 }
 
 /**
- * The group that `commit` moves, if any: its pods come, go or change readiness or revision, or its sets' spec or
+ * Returns the group that `commit` moves, if any: its pods come, go or change readiness or revision, or its sets' spec or
  * revisions change, or we write to one of them.
  */
 export function domainMovedBy(commit: Commit, options: MovementOptions): Domain | undefined {

@@ -30,7 +30,7 @@ export class Receipts {
     append(this.#watched, key, { at, revision, top });
   }
 
-  /** The newest revision of `resource` that watches had delivered to `client` by `at`; 0 when there was none. */
+  /** Returns the newest revision of `resource` that watches had delivered to `client` by `at`; 0 when there was none. */
   shown(client: string, resource: string, at: Instant): number {
     const last = this.#watched.get(`${client} ${resource}`)?.findLast((each) => each.at <= at);
     return last?.top ?? 0;
@@ -45,8 +45,8 @@ export class Receipts {
   }
 
   /**
-   * Whether `client` may have known `resource` up to `revision` at `at`. A read does not record the revision that
-   * it answered: it counts as long as that revision had been reached when the read ended.
+   * Reports whether `client` may have known `resource` up to `revision` at `at`. A read does not record the revision that it
+   * answered: it counts as long as that revision had been reached when the read ended.
    */
   hasReached(client: string, wanted: { resource: string; revision: number; at: Instant }): boolean {
     const key = `${client} ${wanted.resource}`;
@@ -101,7 +101,7 @@ export class StatedProof implements Invariant {
   }
 }
 
-/** What is wrong with what `statement` says it rests on; undefined when nothing is. */
+/** Returns what is wrong with what `statement` says it rests on; undefined when nothing is. */
 export function proofComplaint(
   statement: Omit<DisruptionStatement, 'podUid'>,
   sent: ProofOptions & {
@@ -139,7 +139,7 @@ interface LaidOver {
   readonly type: 'pod' | 'set';
   readonly name: string;
   readonly revision: number;
-  /** Of the list. */
+  /** The revision of the list. */
   readonly listed: number;
 }
 

@@ -21,7 +21,7 @@ interface SentDeletion {
   readonly sentAt: Instant;
   readonly endedAt: Instant;
   readonly outcome: Call['outcome'];
-  /** Of the commit that it made; undefined where it made none. */
+  /** The revision of the commit that it made; undefined where it made none. */
   readonly revision: number | undefined;
 }
 
@@ -34,7 +34,7 @@ const horizon = seconds(120);
 export class Released implements Invariant {
   readonly #options: ReleasedOptions;
   readonly #findings = new Findings();
-  /** By the uid of the pod. */
+  /** Keyed by the uid of the pod. */
   readonly #deletions = new Map<string, SentDeletion[]>();
   /** The commit that first stored a reservation, or a claim with its time. */
   readonly #first = new Map<string, Commit>();
@@ -119,7 +119,7 @@ export class Released implements Invariant {
     this.#findings.add('BUDG-5', commit, `We wrote ledger ${name} again as it was`);
   }
 
-  /** Why `claim` has to stay; undefined where there is evidence that it has ended. */
+  /** Returns why `claim` has to stay; undefined where there is evidence that it has ended. */
   #complaint(commit: Commit, old: ReservationFacts, claim: ClaimFacts): string | undefined {
     const { history, budgets } = this.#options;
     const key = budgetKey(commit);
@@ -127,7 +127,7 @@ export class Released implements Invariant {
     if (hasEnded(history, given, commit)) return undefined;
     const sent = this.#underWay(old.uid, commit);
     if (sent !== undefined) return sent;
-    // Whoever ends an intent of ours knows what came of it; what others did it is told later.
+    // The process that ends an intent of ours knows what came of it; of what others did it hears later.
     const isOwnEnd = claim.by !== 'eviction' && this.#hasTaken(old.uid, commit);
     const since = knownSince(budgets.callOf(commit), this.#options) ?? commit.at;
     if (isOwnEnd || !this.#stood(given, commit, since)) {
@@ -138,14 +138,14 @@ export class Released implements Invariant {
     return claim.by === 'eviction' ? this.#evictionComplaint(claim, given, commit) : undefined;
   }
 
-  /** Whether we want fewer replicas than there are slots up to this one. */
+  /** Reports whether we want fewer replicas than there are slots up to this one. */
   #isSurplus({ set, ordinal }: GivenPermission, { revision, at }: Commit): boolean {
     if (set === undefined || ordinal === undefined) return false;
     const now = this.#options.history.setByUid(set.uid, viewAt(revision - 1, at));
     return now !== undefined && ordinal >= now.ordinalsStart + now.replicas;
   }
 
-  /** Whether the pod was there, and not going, at any time from `since` until just before `commit`. */
+  /** Reports whether the pod was there, and not going, at any time from `since` until just before `commit`. */
   #stood({ namespace, pod, uid }: GivenPermission, commit: Commit, since: Instant): boolean {
     const name = { namespace, name: pod };
     const revision = commit.revision - 1;
@@ -174,7 +174,7 @@ export class Released implements Invariant {
     return isDown ? 'the pod is not available' : undefined;
   }
 
-  /** What of our own may still take the pod, or takes it later though it was sent before. */
+  /** Returns what of our own may still take the pod, or takes it later though it was sent before. */
   #underWay(uid: string, commit: Commit): string | undefined {
     const found = (this.#deletions.get(uid) ?? []).find((deletion) => {
       const { sentAt, endedAt, outcome, revision } = deletion;

@@ -18,7 +18,7 @@ export interface Telling {
 export interface RetoldOptions {
   readonly history: History;
   readonly ours: (user: string) => boolean;
-  /** What the operator said it waits for; holds that a user asked for are told once. */
+  /** What the operator said it waits for; holds that a user asked for are reported once. */
   readonly said: readonly StallStatement[];
   /** What it logged, in order of time. Undefined: only Events are judged. */
   readonly logged?: readonly Telling[];
@@ -31,7 +31,7 @@ const patience = seconds(60);
 /** How old what was said last may be while a stall lasts (D-54), with the time that an Event takes to be written. */
 const longest: Millis = minutes(10);
 const delivery: Millis = seconds(15);
-/** Holds that somebody asked for: told once. */
+/** Holds that somebody asked for: reported once. */
 const askedFor: ReadonlySet<string> = new Set(['Paused', 'Suspended', 'DryRun']);
 
 type Channel = 'Event' | 'log line';
@@ -44,7 +44,7 @@ export class RetoldStall implements Invariant {
   readonly #options: RetoldOptions;
   readonly #findings = new Findings();
   readonly #movedAt = new Map<Domain, Instant>();
-  /** By channel and group. */
+  /** Keyed by channel and group. */
   readonly #toldAt = new Map<string, Instant>();
   readonly #channels: readonly Channel[];
   #logIndex = 0;

@@ -210,7 +210,7 @@ function slotKey(pod: PodFacts): string {
 }
 
 /**
- * Whether the record tells what the body of `call` said: a request that is refused before its body is read (403,
+ * Reports whether the record tells what the body of `call` said: a request that is refused before its body is read (403,
  * 429, an injected fault) is recorded without preconditions, whether it had any or not.
  */
 function isRead(call: Call): boolean {
@@ -218,7 +218,7 @@ function isRead(call: Call): boolean {
   return isSuccess || call.preconditions !== undefined || call.verb === 'deletecollection';
 }
 
-/** Whether `call` asks to delete or evict a pod, or pods by the collection. */
+/** Reports whether `call` asks to delete or evict a pod, or pods by the collection. */
 function isPodRemoval(call: Call): boolean {
   if (call.resource !== 'pods') return false;
   if (call.subresource === 'eviction') return call.verb === 'create';

@@ -35,7 +35,7 @@ const REFERENCE = 'rollout-mirror-replicas-from-resource';
 export class SoundScaling implements Invariant {
   readonly #options: ScalingOptions;
   readonly #findings = new Findings();
-  /** Of every object that has a count, by namespace and name, whatever its kind. */
+  /** The counts of every object that has a count, by namespace and name, whatever its kind. */
   readonly #counts = new Map<string, Count[]>();
   /** The newest state of every StatefulSet, by namespace and name. */
   readonly #sets = new Map<string, JsonObject>();
@@ -85,7 +85,7 @@ export class SoundScaling implements Invariant {
     if (to < from) this.#judgeMinimumTime(commit, before, deed);
   }
 
-  /** The counts that the set may have been meant to have in the last A. */
+  /** Returns the counts that the set may have been meant to have in the last A. */
   #wanted(commit: Commit, set: JsonObject): readonly number[] {
     const forced = annotation(set, 'rollout-force-replicas');
     if (forced !== undefined && /^\d+$/.test(forced)) return [Number(forced)];
@@ -114,7 +114,7 @@ export class SoundScaling implements Invariant {
     this.#findings.add('SCAL-1', commit, message);
   }
 
-  /** The newest down-scale that any other zone of the group says it had. */
+  /** Returns the newest down-scale that any other zone of the group says it had. */
   #lastDownscale(
     commit: Commit,
     set: JsonObject,

@@ -35,7 +35,7 @@ const podOf = (sent: Sent): string => `${sent.call.namespace}/${sent.call.name}`
 
 /**
  * SHOWN (D-57): a deletion of a pod, or a lowering of replicas, still follows from what its client had been shown a
- * second before it was sent. Refused requests count: what was wrong to send was wrong, whoever stopped it.
+ * second before it was sent. Refused requests count: what was wrong to send was wrong, no matter who stopped it.
  */
 export class ShownState implements Invariant {
   readonly #options: ShownOptions;
@@ -84,7 +84,7 @@ export class ShownState implements Invariant {
       : `its client had been shown ${tolerance} ms before`;
   }
 
-  /** The view of `statement`, with all that its client had been shown in time. */
+  /** Returns the view of `statement`, with all that its client had been shown in time. */
   #shown(statement: Omit<DisruptionStatement, 'podUid'>, client: string): View {
     const { by, history } = this.#options;
     const view = viewOf(statement);
@@ -175,7 +175,7 @@ export class ShownState implements Invariant {
     return undefined;
   }
 
-  /** Whether the request `each` of the same client may still take its pod, as far as `view` shows (D-52). */
+  /** Reports whether the request `each` of the same client may still take its pod, as far as `view` shows (D-52). */
   #isOpen(each: Sent, sent: Sent, view: View): boolean {
     const { call, uid, statement } = each;
     const { sentAt } = sent.statement;

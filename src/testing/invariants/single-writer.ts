@@ -50,7 +50,7 @@ export class SingleWriter implements Invariant {
   }
 }
 
-/** Whether `term` had begun when `newest` had. */
+/** Reports whether `term` had begun when `newest` had. */
 function isPast(term: Term, terms: readonly Term[], newest: Term): boolean {
   if (terms.some((each) => isSame(each, term))) return true;
   return newest.lease === term.lease && term.transitions <= newest.transitions;

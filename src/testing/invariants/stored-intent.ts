@@ -114,7 +114,10 @@ export class StoredIntent implements Invariant {
     );
   }
 
-  /** Whether somebody may have relied on `pod` until it went: it was available within the last minute, and not one that no budget counts on. */
+  /**
+   * Reports whether somebody may have relied on `pod` until it went: it was available within the last minute, and not one
+   * that no budget counts on.
+   */
   #hasServed({ uid, name, phase, controllerUid = '' }: PodFacts, commit: Commit): boolean {
     if (phase !== 'Running' && phase !== 'Unknown') return false;
     const { history } = this.#options;

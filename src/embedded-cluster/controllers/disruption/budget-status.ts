@@ -7,7 +7,7 @@ import type { BudgetView } from './views.ts';
 
 const CONDITION = 'DisruptionAllowed';
 
-/** The status to write, or undefined where the stored one says it all (PD-4). */
+/** Returns the status to write, or undefined where the stored one says it all (PD-4). */
 export function budgetStatus(
   budget: BudgetView,
   plan: BudgetPlan['status'],
@@ -45,7 +45,7 @@ function countedStatus(
   };
 }
 
-/** Nothing is allowed while the count is unknown; the generation is not observed. */
+/** Returns the status while the count is unknown: nothing is allowed, and the generation is not observed. */
 function failedStatus(old: JsonObject, message: string, now: Instant): JsonObject {
   const observedGeneration = numberAt(old, 'observedGeneration');
   const wanted = {

@@ -19,7 +19,7 @@ export class ControllerScales {
     this.#sets = sets;
   }
 
-  /** The wanted pods by the uid of each controller of `pods`; one that is not found is absent. */
+  /** Returns the wanted pods by the uid of each controller of `pods`; one that is not found is absent. */
   async of(pods: readonly BudgetPod[]): Promise<ReadonlyMap<string, number>> {
     const replicas = new Map<string, number>();
     for (const { namespace, controller } of pods) {

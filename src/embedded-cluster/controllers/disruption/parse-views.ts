@@ -26,7 +26,7 @@ function controllerOf(object: KubernetesObject): ControllerReference | undefined
   };
 }
 
-/** A Pod, as far as budgets are concerned. */
+/** Returns a Pod, as far as budgets are concerned. */
 export function parseBudgetPod(object: KubernetesObject): BudgetPod {
   return Object.freeze({
     ...parseIdentity(object),
@@ -52,7 +52,7 @@ function disruptedPods(status: JsonObject): ReadonlyMap<string, Instant> {
   return open;
 }
 
-/** A PodDisruptionBudget; an absent selector selects nothing, an empty one everything (SU-6). */
+/** Returns a PodDisruptionBudget; an absent selector selects nothing, an empty one everything (SU-6). */
 export function parseBudget(object: KubernetesObject): BudgetView {
   const spec = objectAt(object, 'spec');
   const { selector } = spec;
@@ -67,12 +67,12 @@ export function parseBudget(object: KubernetesObject): BudgetView {
   });
 }
 
-/** A StatefulSet, as far as budgets are concerned. */
+/** Returns a StatefulSet, as far as budgets are concerned. */
 export function parseScaledSet(object: KubernetesObject): ScaledSet {
   return Object.freeze({ ...parseIdentity(object), replicas: parseReplicas(object).replicas });
 }
 
-/** The uid of a controller with its wanted number of pods, as its Scale or the object itself tells. */
+/** Returns the uid of a controller with its wanted number of pods, as its Scale or the object itself tells. */
 export function parseReplicas(object: JsonValue): {
   readonly uid: string;
   readonly replicas: number;

@@ -39,7 +39,7 @@ interface Expectation {
   readonly desiredHealthy: number;
 }
 
-/** What the budget allows now (PD-1…PD-3). */
+/** Returns what the budget allows now (PD-1…PD-3). */
 export function planBudget(snapshot: BudgetSnapshot, now: Instant): BudgetPlan {
   const { pods } = snapshot;
   const notes: BudgetNote[] = [];
@@ -72,12 +72,12 @@ export function planBudget(snapshot: BudgetSnapshot, now: Instant): BudgetPlan {
 const UNMANAGED =
   'Pods selected by this PodDisruptionBudget were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.';
 
-/** Whether the expected count comes from the controllers of the pods. */
+/** Reports whether the expected count comes from the controllers of the pods. */
 export function needsScale({ budget }: Pick<BudgetSnapshot, 'budget'>): boolean {
   return budget.maxUnavailable !== undefined || typeof budget.minAvailable === 'string';
 }
 
-/** What the budget wants of how many pods; a text says why that is unknown. */
+/** Returns what the budget wants of how many pods; a text says why that is unknown. */
 function expectationOf(snapshot: BudgetSnapshot): Expectation | string {
   const { maxUnavailable, minAvailable } = snapshot.budget;
   if (maxUnavailable === undefined && typeof minAvailable === 'number') {
@@ -93,7 +93,7 @@ function expectationOf(snapshot: BudgetSnapshot): Expectation | string {
   return { expectedPods, desiredHealthy: scaled(minAvailable ?? 0, expectedPods) };
 }
 
-/** Percentages are rounded up, unlike those of a StatefulSet (FT-32). */
+/** Returns a count of pods; percentages are rounded up, unlike those of a StatefulSet (FT-32). */
 function scaled(value: IntOrPercent, of: number): number {
   if (typeof value === 'number') return value;
   return Math.ceil((Number.parseInt(value, 10) * of) / 100);
@@ -116,7 +116,7 @@ interface OpenDisruptions {
   readonly recheckAfter: Millis | undefined;
 }
 
-/** Disruptions whose pods do not show them yet (PD-3). */
+/** Returns disruptions whose pods do not show them yet (PD-3). */
 function openDisruptions({ budget, pods }: BudgetSnapshot, now: Instant): OpenDisruptions {
   const open = new Map<string, Instant>();
   const notes: BudgetNote[] = [];

@@ -85,7 +85,7 @@ export class EndpointsController {
     }
   }
 
-  /** The slices go with their owner. */
+  /** Removes the slices, which go with their owner. */
   async #remove(namespace: string, name: string): Promise<void> {
     const { client } = this.#options;
     try {

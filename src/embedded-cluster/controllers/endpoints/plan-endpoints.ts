@@ -12,7 +12,7 @@ export interface EndpointBodies {
   readonly slice: NamedBody;
 }
 
-/** Where `pods` of the namespace of `service` are reached through it; undefined where it selects none itself. */
+/** Returns where `pods` of the namespace of `service` are reached through it; undefined where it selects none itself. */
 export function planEndpoints(
   service: ServiceView,
   pods: readonly EndpointPod[],
@@ -28,7 +28,7 @@ function isSelected({ selector }: ServiceView, { labels }: EndpointPod): boolean
   return Object.entries(selector).every(([key, value]) => labels[key] === value);
 }
 
-/** Ports as seen on `pod`; one whose name no container has is left out. */
+/** Returns the ports as seen on `pod`; one whose name no container has is left out. */
 function portsOn(service: ServiceView, pod: EndpointPod): readonly JsonObject[] {
   return service.ports.flatMap(({ name, port, targetPort = port, protocol = 'TCP' }) => {
     const number =

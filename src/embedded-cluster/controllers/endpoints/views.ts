@@ -29,7 +29,7 @@ export interface EndpointPod extends Cached {
   readonly containerPorts: readonly JsonObject[];
 }
 
-/** A Service. */
+/** Returns a Service. */
 export function parseService(object: KubernetesObject): ServiceView {
   const spec = objectAt(object, 'spec');
   return {
@@ -42,7 +42,7 @@ export function parseService(object: KubernetesObject): ServiceView {
   };
 }
 
-/** A Pod. */
+/** Returns a Pod. */
 export function parseEndpointPod(object: KubernetesObject): EndpointPod {
   const [spec, status] = [objectAt(object, 'spec'), objectAt(object, 'status')];
   const conditions = objectsAt(status, 'conditions');

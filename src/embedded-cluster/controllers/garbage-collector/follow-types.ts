@@ -29,7 +29,7 @@ export class TypeFollower {
     this.#options = options;
   }
 
-  /** The type that is served under these names; undefined when there is none. */
+  /** Returns the type that is served under these names; undefined when there is none. */
   typeOf(apiVersion: string, kind: string): ResourceType | undefined {
     return this.#served.find(({ type }) => apiVersionOf(type) === apiVersion && type.kind === kind)
       ?.type;

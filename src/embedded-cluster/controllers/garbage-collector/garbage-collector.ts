@@ -49,7 +49,7 @@ export class GarbageCollector {
     this.#options = options;
   }
 
-  /** A change in the cache of any type. */
+  /** Takes a change in the cache of any type. */
   objectChanged({ kind, object }: Change<OwnedObject>): void {
     if (kind === 'deleted') {
       this.#graph.remove(object);
@@ -222,7 +222,7 @@ export class GarbageCollector {
   }
 }
 
-/** Owners are cluster-scoped or in the namespace of what they own (GC-2). */
+/** Reports whether an owner is cluster-scoped or in the namespace of what it owns (GC-2). */
 function isWithinReach(owner: OwnedObject, object: OwnedObject): boolean {
   return owner.namespace === '' || owner.namespace === object.namespace;
 }

@@ -17,7 +17,7 @@ export const foregroundFinalizer = 'foregroundDeletion';
 /** The finalizer of a deletion that leaves its dependents alone (GC-3). */
 export const orphanFinalizer = 'orphan';
 
-/** The owner references of an object. */
+/** Returns the owner references of an object. */
 function ownersOf(object: KubernetesObject): readonly OwnerReference[] {
   return objectsAt(object, 'metadata', 'ownerReferences').map((owner) => ({
     apiVersion: textAt(owner, 'apiVersion'),
@@ -29,7 +29,7 @@ function ownersOf(object: KubernetesObject): readonly OwnerReference[] {
   }));
 }
 
-/** An object of `type`, as far as garbage collection goes. */
+/** Returns an object of `type`, as far as garbage collection goes. */
 export function parseOwned(type: ResourceType, object: KubernetesObject): OwnedObject {
   const { metadata } = object;
   return {
@@ -41,7 +41,7 @@ export function parseOwned(type: ResourceType, object: KubernetesObject): OwnedO
   };
 }
 
-/** Whether an object waits, in foreground deletion, for its dependents. */
+/** Reports whether an object waits, in foreground deletion, for its dependents. */
 export function isWaitingForDependents(object: OwnedObject): boolean {
   return object.isDeleting && object.finalizers.includes(foregroundFinalizer);
 }
@@ -52,17 +52,17 @@ export class OwnerGraph {
   readonly #dependents = new Map<string, Set<string>>();
   readonly #gone = new Set<string>();
 
-  /** The object of this uid; undefined when no cache shows it. */
+  /** Returns the object of this uid; undefined when no cache shows it. */
   get(uid: string): OwnedObject | undefined {
     return this.#objects.get(uid);
   }
 
-  /** Whether this uid is known to exist no more; uids never come back. */
+  /** Reports whether this uid is known to exist no more; uids never come back. */
   isGone(uid: string): boolean {
     return this.#gone.has(uid);
   }
 
-  /** Objects with an owner reference to `uid`, in no order. */
+  /** Returns the objects with an owner reference to `uid`, in no order. */
   dependentsOf(uid: string): readonly OwnedObject[] {
     const found: OwnedObject[] = [];
     for (const dependent of this.#dependents.get(uid) ?? []) {

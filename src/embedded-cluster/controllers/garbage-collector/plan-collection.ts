@@ -17,7 +17,7 @@ function policyOf(object: OwnedObject): 'Background' | 'Foreground' | 'Orphan' {
 }
 
 /**
- * What becomes of `object` (GC-1…GC-3): it goes when every owner is gone or waits for its dependents, and loses
+ * Returns what becomes of `object` (GC-1…GC-3): it goes when every owner is gone or waits for its dependents, and loses
  * references to such owners while another owner stays.
  *
  * @param hasDependents whether the object itself owns others; a waiting owner then makes it wait likewise

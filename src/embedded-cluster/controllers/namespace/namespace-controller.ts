@@ -14,7 +14,7 @@ export interface NamespaceView extends Cached {
   readonly isDeleting: boolean;
 }
 
-/** A Namespace. */
+/** Returns a Namespace. */
 export function parseNamespace(object: KubernetesObject): NamespaceView {
   const isDeleting = object.metadata.deletionTimestamp !== undefined;
   return { ...parseIdentity(object), isDeleting };
@@ -60,7 +60,7 @@ export class NamespaceController {
     else await this.#finalize(name);
   }
 
-  /** @returns how many objects were there; pods stay for their grace period */
+  /** Deletes all objects. @returns how many objects were there; pods stay for their grace period */
   async #deleteAll(type: ResourceType, namespace: string): Promise<number> {
     const { client } = this.#options;
     const { items } = await client.list(type, { namespace });

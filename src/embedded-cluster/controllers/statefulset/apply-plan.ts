@@ -41,7 +41,7 @@ function note(io: ApplyIo, set: SetView, event: readonly [reason: string, messag
   });
 }
 
-/** Adoption is decided on a live read: the cached set may have been deleted, or re-created under its name (SS-3). */
+/** Asserts, by a live read, that a set may adopt: the cached set may have been deleted, or re-created under its name (SS-3). */
 async function assertMayAdopt(io: ApplyIo, set: SetView): Promise<void> {
   const live = await io.client.get(resourceTypes.statefulSets, keyOf(set));
   if (live.metadata.uid === set.uid && live.metadata.deletionTimestamp === undefined) return;
@@ -64,7 +64,7 @@ async function applyOwnership(io: ApplyIo, set: SetView, action: OwnershipAction
   }
 }
 
-/** @returns whether the revision is there; false when its name is taken by other data (SS-4) */
+/** Writes the revision. @returns whether the revision is there; false when its name is taken by other data (SS-4) */
 async function applyRevision(io: ApplyIo, set: SetView, action: RevisionAction): Promise<boolean> {
   const type = resourceTypes.controllerRevisions;
   const key = { namespace: set.namespace, name: action.name };

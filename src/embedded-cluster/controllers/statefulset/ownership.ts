@@ -15,7 +15,7 @@ export interface Claimed {
   readonly actions: readonly OwnershipAction[];
 }
 
-/** Whether a set would claim an orphan of this name and these labels (SS-3). */
+/** Reports whether a set would claim an orphan of this name and these labels (SS-3). */
 export function canAdopt(set: SetView, pod: SetPod): boolean {
   return (
     pod.ownerUid === '' &&

@@ -7,7 +7,7 @@ import { canonicalJson, numberAt, objectAt, objectsAt, textAt } from '../read-js
 import { placeOf, podIndexLabel, podNameLabel, revisionLabel } from './pod-labels.ts';
 import type { RevisionView, RollingUpdate, SetPod, SetStatus, SetView } from './views.ts';
 
-/** uid of the owner with `controller: true`; empty when there is none. */
+/** Returns the uid of the owner with `controller: true`; empty when there is none. */
 function controllerUidOf(object: JsonObject): string {
   const owners = objectsAt(object, 'metadata', 'ownerReferences');
   return textAt(
@@ -16,7 +16,7 @@ function controllerUidOf(object: JsonObject): string {
   );
 }
 
-/** The revision data of a pod template (SS-4). */
+/** Returns the revision data of a pod template (SS-4). */
 export function revisionData(template: JsonObject): JsonObject {
   return { spec: { template: { ...template, $patch: 'replace' } } };
 }
@@ -50,7 +50,7 @@ function withDefault(value: JsonValue | undefined, otherwise: string): string {
   return typeof value === 'string' && value !== '' ? value : otherwise;
 }
 
-/** A StatefulSet, with the server's defaults for what is absent (OB-16). */
+/** Returns a StatefulSet, with the server's defaults for what is absent (OB-16). */
 export function parseSet(object: KubernetesObject): SetView {
   const spec = objectAt(object, 'spec');
   const template = objectAt(spec, 'template');
@@ -82,7 +82,7 @@ function readySince(status: JsonObject): Instant | undefined {
   return parseTimestamp(textAt(ready, 'lastTransitionTime')) ?? instant(0);
 }
 
-/** A Pod. */
+/** Returns a Pod. */
 export function parsePod(object: KubernetesObject): SetPod {
   const status = objectAt(object, 'status');
   const labels = object.metadata.labels ?? {};
@@ -102,7 +102,7 @@ export function parsePod(object: KubernetesObject): SetPod {
   };
 }
 
-/** A ControllerRevision; the template comes without its merge directive. */
+/** Returns a ControllerRevision; the template comes without its merge directive. */
 export function parseRevision(object: KubernetesObject): RevisionView {
   const data = objectAt(object, 'data');
   const { $patch: _directive, ...template } = objectAt(data, 'spec', 'template');

@@ -82,7 +82,7 @@ export function layOut(set: SetView, pods: readonly SetPod[]): Roll {
   return { slots, condemned };
 }
 
-/** The revision that a new pod at `ordinal` is made from (SS-9). */
+/** Returns the revision that a new pod at `ordinal` is made from (SS-9). */
 function sourceFor(set: SetView, revisions: RevisionPlan, ordinal: number): PodSource {
   if (set.strategy !== 'RollingUpdate') return revisions.update;
   const kept = set.rollingUpdate?.partition ?? set.status.currentReplicas;
@@ -107,7 +107,7 @@ function createSlot({ snapshot, revisions }: PassInput, ordinal: number): readon
   return [...missingClaims(snapshot, name), { kind: 'create-pod', name, body }];
 }
 
-/** Whether an ordered pass goes no further than this pod (SS-13). */
+/** Reports whether an ordered pass goes no further than this pod (SS-13). */
 function blocks(pod: SetPod, { snapshot, now }: PassInput): boolean {
   return pod.isTerminating || !isReady(pod) || !isAvailable(pod, snapshot.set.minReady, now);
 }
@@ -119,7 +119,7 @@ function fixPod(pod: SetPod, snapshot: SetSnapshot): readonly PodAction[] {
   return [...claims, { kind: 'label-pod', name: pod.name, uid: pod.uid, labels }];
 }
 
-/** What pass 1 does at one place, and whether an ordered pass ends there (SS-13). */
+/** Returns what pass 1 does at one place, and whether an ordered pass ends there (SS-13). */
 function replaceOrKeep(input: PassInput, slot: Slot): PlaceOutcome {
   const { pod, ordinal } = slot;
   const { snapshot } = input;
@@ -136,7 +136,7 @@ function replaceOrKeep(input: PassInput, slot: Slot): PlaceOutcome {
   return actions.length === 0 ? keep : { actions, ends: false };
 }
 
-/** `slots` cut into batches of 1, 2, 4 … 500 (SS-13). */
+/** Returns `slots` cut into batches of 1, 2, 4 … 500 (SS-13). */
 function* slowStart(slots: readonly Slot[]): Generator<readonly Slot[]> {
   let size = 1;
   for (let start = 0; start < slots.length; ) {
@@ -146,7 +146,7 @@ function* slowStart(slots: readonly Slot[]): Generator<readonly Slot[]> {
   }
 }
 
-/** Pass 1: every place, ascending (SS-13). Ordered: one place after another; Parallel: batches of 1, 2, 4 … 500. */
+/** Plans pass 1: every place, ascending (SS-13). Ordered: one place after another; Parallel: batches of 1, 2, 4 … 500. */
 export function planPlaces(input: PassInput): PassOutcome {
   const { slots } = input.roll;
   const groups: ActionGroup[] = [];
@@ -167,7 +167,7 @@ export function planPlaces(input: PassInput): PassOutcome {
   return { groups, isLast: false };
 }
 
-/** The first unavailable pod of the whole set: places ascending, then the condemned, ascending (SS-14). */
+/** Returns the first unavailable pod of the whole set: places ascending, then the condemned, ascending (SS-14). */
 function firstUnavailable({ snapshot, roll, now }: PassInput): SetPod | undefined {
   const { minReady } = snapshot.set;
   const isOut = (pod: SetPod): boolean => isUnavailable(pod, minReady, now);
@@ -175,7 +175,7 @@ function firstUnavailable({ snapshot, roll, now }: PassInput): SetPod | undefine
   return slot === undefined ? roll.condemned.findLast((pod) => isOut(pod)) : slot.pod;
 }
 
-/** Pass 2: pods beyond the wanted ordinals, highest first (SS-14). Ordered: one, when the rest is healthy. */
+/** Plans pass 2: pods beyond the wanted ordinals, highest first (SS-14). Ordered: one, when the rest is healthy. */
 export function planCondemned(input: PassInput): PassOutcome {
   const { condemned } = input.roll;
   const remove = (pod: SetPod): readonly PodAction[] => [
@@ -194,7 +194,7 @@ export function planCondemned(input: PassInput): PassOutcome {
   return { groups: [[remove(highest)]], isLast: true };
 }
 
-/** Pass 3: old revisions from the highest ordinal down (SS-15…SS-17). */
+/** Plans pass 3: old revisions from the highest ordinal down (SS-15…SS-17). */
 export function planOutdated(input: PassInput): PassOutcome {
   const { set } = input.snapshot;
   if (set.strategy === 'OnDelete') return { groups: [], isLast: true };

@@ -50,7 +50,7 @@ function* podsOf(roll: Roll): Generator<SetPod> {
   yield* roll.condemned;
 }
 
-/** The counts, less the pods that this pass deletes for an update or a scale-down (SS-14, SS-16). */
+/** Returns the counts, less the pods that this pass deletes for an update or a scale-down (SS-14, SS-16). */
 function lessDeleted(
   status: SetStatus,
   input: PassInput,
@@ -72,7 +72,7 @@ function lessDeleted(
 }
 
 /**
- * What the StatefulSet controller does next (SS-3…SS-20).
+ * Returns what the StatefulSet controller does next (SS-3…SS-20).
  *
  * Total and deterministic: the same snapshot and instant give the same writes in the same order.
  */

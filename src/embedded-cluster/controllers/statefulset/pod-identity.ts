@@ -4,12 +4,12 @@ import { podIndexLabel, podNameLabel, revisionLabel } from './pod-labels.ts';
 import { ownerReferenceTo, type PodSource } from './revisions.ts';
 import type { SetPod, SetView } from './views.ts';
 
-/** The name of a pod's claim for one claim template (SS-7). */
+/** Returns the name of a pod's claim for one claim template (SS-7). */
 function claimName(template: JsonObject, podName: string): string {
   return `${textAt(template, 'metadata', 'name')}-${podName}`;
 }
 
-/** The PersistentVolumeClaims of the pod `podName` (SS-8). */
+/** Returns the PersistentVolumeClaims of the pod `podName` (SS-8). */
 export function claimsOf(set: SetView, podName: string): readonly JsonObject[] {
   return set.claimTemplates.map((template) => ({
     ...template,
@@ -39,7 +39,7 @@ function volumesOf(set: SetView, podName: string, spec: JsonObject): readonly Js
   ];
 }
 
-/** The pod `<set>-<ordinal>` at a revision, ready to be created (SS-7). */
+/** Returns the pod `<set>-<ordinal>` at a revision, ready to be created (SS-7). */
 export function newPod(set: SetView, source: PodSource, ordinal: number): JsonObject {
   const name = `${set.name}-${ordinal}`;
   const metadata = objectAt(source.template, 'metadata');
@@ -70,7 +70,7 @@ export function newPod(set: SetView, source: PodSource, ordinal: number): JsonOb
   };
 }
 
-/** The labels that repeat the name and ordinal of `pod` (SS-13). */
+/** Returns the labels that repeat the name and ordinal of `pod` (SS-13). */
 export function identityLabels(pod: SetPod): Readonly<Record<string, string>> {
   return { [podNameLabel]: pod.name, [podIndexLabel]: String(pod.ordinal) };
 }

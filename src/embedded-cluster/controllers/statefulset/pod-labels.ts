@@ -14,7 +14,7 @@ export interface PodPlace {
 
 const placePattern = /^(?<setName>.+)-(?<ordinal>0|[1-9]\d*)$/;
 
-/** The place that a pod's name stands for. */
+/** Returns the place that a pod's name stands for. */
 export function placeOf(podName: string): PodPlace {
   const parts = placePattern.exec(podName)?.groups;
   if (parts === undefined) return { setName: '', ordinal: -1 };

@@ -43,15 +43,15 @@ function letters(value: number, count: number): string {
 }
 
 /**
- * Ten characters of `bcdfghjklmnpqrstvwxz2456789` that depend on the revision's data and the collision count
- * alone (SS-4).
+ * Returns ten characters of `bcdfghjklmnpqrstvwxz2456789` that depend on the revision's data and the collision count alone
+ * (SS-4).
  */
 export function revisionHash(data: string, collisionCount: number): string {
   const text = `${data}#${collisionCount}`;
   return letters(fnv1a(text, 0x811c9dc5), 5) + letters(fnv1a(text, 0x9747b28c), 5);
 }
 
-/** Oldest first: by number, then age, then name. */
+/** Sorts revisions, oldest first: by number, then age, then name. */
 export function sortRevisions(revisions: readonly RevisionView[]): readonly RevisionView[] {
   return [...revisions].sort(
     (a, b) =>
@@ -81,7 +81,7 @@ function newRevision(set: SetView, hash: string, revision: number): JsonObject {
   };
 }
 
-/** The controlling owner reference that a set puts on its pods and revisions (SS-4, SS-7). */
+/** Returns the controlling owner reference that a set puts on its pods and revisions (SS-4, SS-7). */
 export function ownerReferenceTo(set: SetView): JsonObject {
   return {
     apiVersion: 'apps/v1',
@@ -114,7 +114,7 @@ function chooseUpdate(
   };
 }
 
-/** The current and the update revision of a pass, and the revision to write first (SS-4, SS-5). */
+/** Returns the current and the update revision of a pass, and the revision to write first (SS-4, SS-5). */
 export function planRevisions(
   set: SetView,
   sorted: readonly RevisionView[],

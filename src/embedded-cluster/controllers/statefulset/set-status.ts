@@ -1,28 +1,28 @@
 import type { Instant, Millis } from '#base/units.ts';
 import type { SetPod, SetSnapshot, SetStatus, SetView } from './views.ts';
 
-/** Whether a pod counts as created: its phase is set (SS-10). */
+/** Reports whether a pod counts as created: its phase is set (SS-10). */
 export function isCreated(pod: SetPod): boolean {
   return pod.phase !== '';
 }
 
-/** Whether a pod runs and is Ready; terminating pods may be (SS-10). */
+/** Reports whether a pod runs and is Ready; terminating pods may be (SS-10). */
 export function isReady(pod: SetPod): boolean {
   return pod.phase === 'Running' && pod.readySince !== undefined;
 }
 
-/** Whether a pod has been Ready for longer than `minReady`, strictly (SS-10). */
+/** Reports whether a pod has been Ready for longer than `minReady`, strictly (SS-10). */
 export function isAvailable(pod: SetPod, minReady: Millis, now: Instant): boolean {
   if (pod.readySince === undefined) return false;
   return minReady === 0 || pod.readySince + minReady < now;
 }
 
-/** Whether a pod is terminating or not available (SS-10). */
+/** Reports whether a pod is terminating or not available (SS-10). */
 export function isUnavailable(pod: SetPod, minReady: Millis, now: Instant): boolean {
   return pod.isTerminating || !isAvailable(pod, minReady, now);
 }
 
-/** The status of `set` before its pass acts (SS-11): counts over the pods that the cache shows. */
+/** Returns the status of `set` before its pass acts (SS-11): counts over the pods that the cache shows. */
 export function countPods(
   snapshot: SetSnapshot,
   pods: Iterable<SetPod>,
@@ -53,7 +53,7 @@ export function countPods(
   };
 }
 
-/** `status` after a rollout that is complete: the update revision becomes the current one (SS-18), never for OnDelete. */
+/** Returns `status` after a rollout that is complete: the update revision becomes the current one (SS-18), never for OnDelete. */
 export function promote(set: SetView, status: SetStatus): SetStatus {
   const isComplete =
     set.strategy === 'RollingUpdate' &&
@@ -68,7 +68,7 @@ export function promote(set: SetView, status: SetStatus): SetStatus {
   };
 }
 
-/** Whether the status is worth a write: a number or a revision differs, or the generation is newer (SS-19). */
+/** Reports whether the status is worth a write: a number or a revision differs, or the generation is newer (SS-19). */
 export function isStatusStale(old: SetStatus, next: SetStatus): boolean {
   return (
     next.observedGeneration > old.observedGeneration ||

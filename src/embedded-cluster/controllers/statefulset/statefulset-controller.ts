@@ -147,7 +147,7 @@ export class StatefulSetController {
   }
 }
 
-/** What the set owns and the orphans of its namespace; without a copy where there are none. */
+/** Returns what the set owns and the orphans of its namespace; without a copy where there are none. */
 function claimable<T extends Cached>(lister: Lister<T>, set: SetView): readonly T[] {
   const owned = lister.by('owner', set.uid);
   const orphans = lister.by('owner', ownerKey('', set.namespace));

@@ -1,7 +1,7 @@
 import type { PassInput, Slot } from './passes.ts';
 import { isUnavailable } from './set-status.ts';
 
-/** How many places may be unavailable: a count, or a share of the replicas rounded down, at least 1 (SS-16). */
+/** Returns how many places may be unavailable: a count, or a share of the replicas rounded down, at least 1 (SS-16). */
 function unavailableLimit(maxUnavailable: number | string | undefined, replicas: number): number {
   if (maxUnavailable === undefined) return 1;
   if (typeof maxUnavailable === 'number') return Math.max(1, maxUnavailable);
@@ -13,7 +13,7 @@ function isOut({ snapshot, now }: PassInput, slot: Slot): boolean {
   return slot.pod === undefined || isUnavailable(slot.pod, snapshot.set.minReady, now);
 }
 
-/** The places to delete, from the highest index down to the partition, which compares with the index (SS-17). */
+/** Returns the places to delete, from the highest index down to the partition, which compares with the index (SS-17). */
 function outdated(input: PassInput, revisionAt: (slot: Slot) => string): readonly Slot[] {
   const partition = input.snapshot.set.rollingUpdate?.partition ?? 0;
   const target = input.revisions.update.name;
@@ -23,7 +23,7 @@ function outdated(input: PassInput, revisionAt: (slot: Slot) => string): readonl
     .toReversed();
 }
 
-/** One at a time: stops at the first unavailable pod on the way down. */
+/** Returns the places one at a time: stops at the first unavailable pod on the way down. */
 function planOne(input: PassInput, revisionAt: (slot: Slot) => string): readonly Slot[] {
   const { set } = input.snapshot;
   const target = input.revisions.update.name;
@@ -50,7 +50,7 @@ function planMany(input: PassInput, revisionAt: (slot: Slot) => string): readonl
 }
 
 /**
- * The places whose pods are deleted so that they return at the update revision (SS-16), in order. Without
+ * Returns the places whose pods are deleted so that they return at the update revision (SS-16), in order. Without
  * `maxUnavailable` one at a time; with it as many as the limit leaves, counting unavailable pods of all places.
  */
 export function planUpdate(input: PassInput, revisionAt: (slot: Slot) => string): readonly Slot[] {

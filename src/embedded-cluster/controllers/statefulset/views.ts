@@ -96,7 +96,7 @@ export interface SetSnapshot {
   readonly revisions: readonly RevisionView[];
   /** Whether the PersistentVolumeClaim of this name exists in the set's namespace. */
   readonly hasClaim: (name: string) => boolean;
-  /** Of the status, or one that a name collision has raised (SS-4). */
+  /** The collision count of the status, or one that a name collision has raised (SS-4). */
   readonly collisionCount: number;
   readonly switches: SetSwitches;
 }

@@ -5,22 +5,22 @@ import { humanAge } from './human-age.ts';
 
 type Cell = Column['cell'];
 
-/** A text column; priority 1 shows it with `-o wide` only. */
+/** Returns a text column; priority 1 shows it with `-o wide` only. */
 export function text(name: string, cell: Cell, priority = 0): Column {
   return Object.freeze({ name, type: 'string', format: '', priority, cell });
 }
 
-/** A column of whole numbers. */
+/** Returns a column of whole numbers. */
 export function integer(name: string, cell: Cell): Column {
   return Object.freeze({ name, type: 'integer', format: '', priority: 0, cell });
 }
 
-/** A column of whole numbers that the API server declares as text. */
+/** Returns a column of whole numbers that the API server declares as text. */
 export function count(name: string, cell: Cell): Column {
   return Object.freeze({ ...integer(name, cell), type: 'string' });
 }
 
-/** `metadata` of `object`. */
+/** Returns `metadata` of `object`. */
 export function metadataOf(object: JsonObject): JsonObject | undefined {
   return objectAt(object, 'metadata');
 }
@@ -45,7 +45,7 @@ export const createdAtColumn: Column = Object.freeze({
   cell: (object: JsonObject) => textAt(metadataOf(object), 'creationTimestamp'),
 });
 
-/** `value`, or `<none>` where it is empty. */
+/** Returns `value`, or `<none>` where it is empty. */
 export function orNone(value: string): string {
   return value === '' ? '<none>' : value;
 }

@@ -3,7 +3,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** Steps of the short form: below `until` seconds an age is told in `unit`, and in `part` where that is not zero. */
+/** Steps of the short form: below `until` seconds an age is shown in `unit`, and in `part` where that is not zero. */
 const STEPS: readonly {
   readonly until: number;
   readonly unit: readonly [seconds: number, letter: string];
@@ -20,7 +20,7 @@ const STEPS: readonly {
   { until: Number.POSITIVE_INFINITY, unit: [YEAR, 'y'] },
 ];
 
-/** A span of `seconds` in the short form of kubectl's columns, such as `5m30s` or `2d3h` (TB-3). */
+/** Returns a span of `seconds` in the short form of kubectl's columns, such as `5m30s` or `2d3h` (TB-3). */
 export function humanDuration(seconds: number): string {
   const whole = Math.trunc(seconds);
   if (whole < -1) return '<invalid>';
@@ -35,7 +35,7 @@ export function humanDuration(seconds: number): string {
   return '<unknown>';
 }
 
-/** The age at `now` (ms) of what happened at the API timestamp `since`; `<unknown>` where there is none (TB-3). */
+/** Returns the age at `now` (ms) of what happened at the API timestamp `since`; `<unknown>` where there is none (TB-3). */
 export function humanAge(since: string, now: number): string {
   const at = Date.parse(since);
   return Number.isNaN(at) ? '<unknown>' : humanDuration((now - at) / 1_000);

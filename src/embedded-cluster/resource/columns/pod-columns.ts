@@ -27,7 +27,7 @@ function readyCell(pod: JsonObject): string {
   return `${containers(pod).filter(isRunning).length}/${wanted}`;
 }
 
-/** Why a container does not run, or an empty text. */
+/** Returns why a container does not run, or an empty text. */
 function troubleOf(container: JsonObject): string {
   const state = objectAt(container, 'state');
   const waiting = textAt(objectAt(state, 'waiting'), 'reason');
@@ -46,7 +46,7 @@ function isConditionTrue(pod: JsonObject, type: string): boolean {
   );
 }
 
-/** The one word that tells how a pod is (TB-3). */
+/** Returns the one word that tells how a pod is (TB-3). */
 function podStatusCell(pod: JsonObject): string {
   const status = statusOf(pod);
   const phase = textAt(status, 'phase');

@@ -23,7 +23,7 @@ function phaseCell(object: JsonObject): string {
   return textAt(statusOf(object), 'phase');
 }
 
-/** Short names of the `accessModes` in `part`, an object's spec or status. */
+/** Returns the short names of the `accessModes` in `part`, an object's spec or status. */
 function accessModes(part: JsonObject | undefined): string {
   return listAt(part, 'accessModes')
     .map((mode) => (typeof mode === 'string' ? (ACCESS_MODES[mode] ?? mode) : ''))
@@ -44,7 +44,7 @@ const volumeModeColumn = text(
   1,
 );
 
-/** What a claim got: nothing before it names its volume, as upstream. */
+/** Returns what a claim got: nothing before it names its volume, as upstream. */
 function grantedTo(claim: JsonObject): JsonObject | undefined {
   return textAt(specOf(claim), 'volumeName') === '' ? undefined : (statusOf(claim) ?? emptyObject);
 }
