@@ -113,7 +113,7 @@ describe('createConsul()', () => {
     assert.match(answer.message, /the answer must have at most 1000 bytes$/);
   });
 
-  test('ends the connection at the instance that is one too many, and says so (D-22)', async (context) => {
+  test('ends the connection at the instance that is one too many, and says so (CONSUL-22)', async (context) => {
     const { server, consul } = await stage(context);
     const pieces = { written: 0 };
     server.obstacles.push((response) => {

@@ -62,7 +62,7 @@ const webhook = {
 test('the Roles that are shipped permit to read no Secret; one that a resource names is granted by name (G-22)', async () => {
   const rules = [...rulesOf('ClusterRole'), ...rulesOf('Role')];
   assert.deepEqual(
-    rules.filter(({ resources = [] }) => resources.includes('secrets') || resources.includes('*')),
+    rules.filter(({ resources }) => resources.includes('secrets') || resources.includes('*')),
     [],
   );
   const opened = await underRoles(['keys']);
