@@ -128,7 +128,7 @@ export class CallbackAttempts {
     return keyMissing(`there is no key to sign with in Secret ${place.name} under ${place.key}`);
   }
 
-  /** Read anew each time, as whoever mounts it may replace it. */
+  /** Reads our own key anew each time, as it may be replaced where it is mounted. */
   async #ownKey(): Promise<Signing> {
     const { signingKey } = this.#ports;
     if (signingKey === undefined) return { kind: 'known', key: undefined };

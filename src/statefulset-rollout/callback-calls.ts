@@ -73,7 +73,7 @@ export class CallbackCalls {
     return undefined;
   }
 
-  /** The resource is gone, or its outcome another one. */
+  /** Forgets a resource that is gone, or whose outcome is another one. */
   forget(uid: string): void {
     this.#calls.get(uid)?.giving.abort();
     this.#calls.delete(uid);

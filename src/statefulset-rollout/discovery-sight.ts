@@ -9,9 +9,9 @@ import type { DiscoverySight } from './snapshot.ts';
 
 /** What service discovery says, as rollouts see it. */
 export interface DiscoveryPort {
-  /** What is known now of the pods that `rollout` moves. It is followed from then on, until the rollout has ended. */
+  /** Returns what is known now of the pods that `rollout` moves. It is followed from then on, until the rollout has ended. */
   sight(rollout: RolloutView, pods: readonly PodView[]): DiscoverySight;
-  /** The resource `key` is gone. */
+  /** Forgets the resource `key`, which is gone. */
   forget(key: string): void;
 }
 
@@ -41,7 +41,7 @@ export function createDiscovery(
   };
 }
 
-/** What an active rollout asks for. */
+/** Returns what an active rollout asks for. */
 function wishOf({
   namespace,
   spec,

@@ -11,7 +11,7 @@ import { podsIn } from './status.ts';
 /** What a status says of service discovery. */
 export interface DiscoveryStatus {
   readonly fields: JsonObject;
-  /** Whether a pod is told to be ready there. */
+  /** Reports whether a pod is said to be ready there. */
   isReady(pod: PodView): boolean;
 }
 

@@ -37,11 +37,11 @@ export interface EvictionPorts {
 export interface EvictionOwner {
   /** uid of the resource. */
   readonly uid: string;
-  /** Waited for before each. @throws why none leaves */
+  /** Waits before each eviction. @throws why none leaves */
   ready(): Promise<void>;
-  /** Called in the very moment in which the eviction would leave (D-49). @throws what forbids it */
+  /** Approves an eviction in the very moment in which it would leave (D-49). @throws what forbids it */
   approve(pod: PodRef): Basis;
-  /** Told how each ended that was sent. */
+  /** Takes note of how each ended that was sent. */
   ended(pod: PodRef, result: EvictionResult): void;
   /** Why it goes. */
   readonly because: { readonly reason: string; readonly message: string };
@@ -67,7 +67,7 @@ interface Memory {
 
 const nothing: Memory = { acceptedAt: undefined, refusals: 0, refused: undefined };
 
-/** At least as long as the server asks for, and ever longer. */
+/** Returns how long to wait: at least as long as the server asks for, and ever longer. */
 function waitAfter({ reason, error }: Extract<End, { kind: 'refused' }>, refusals: number): Millis {
   const own = reason === 'EvictionForbidden' ? forbiddenWait : backoffAfter(refusals, waits);
   const asked = error.retryAfter;
@@ -84,7 +84,7 @@ export class Evictions {
     this.#ports = ports;
   }
 
-  /** What the API server said last; undefined where it was not asked. */
+  /** Returns what the API server said last; undefined where it was not asked. */
   results(uid: string): EvictionResults | undefined {
     return this.#memory.get(uid);
   }
@@ -209,7 +209,7 @@ function endOf(error: unknown): End {
   return { kind: 'failed', error };
 }
 
-/** The API server answers 500 where two budgets select a pod, and has done nothing. */
+/** Reports whether two budgets select a pod: the API server answers 500 then, and has done nothing. */
 function isOfManyBudgets(error: unknown): error is ApiError {
   return error instanceof ApiError && error.message.includes('more than one PodDisruptionBudget');
 }

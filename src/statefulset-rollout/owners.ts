@@ -27,7 +27,7 @@ export function rolloutsOf(
     .filter((each) => !each.isDeleting || each.finalizers.includes(finalizer));
 }
 
-/** Whether `set` carries the mark of `rollout`. */
+/** Reports whether `set` carries the mark of `rollout`. */
 export function isMarked(set: StatefulSetView | undefined, rollout: RolloutView): boolean {
   return set?.annotations[rolloutAnnotation] === `${rollout.namespace}/${rollout.name}`;
 }
@@ -57,7 +57,7 @@ function compare(one: string, other: string): number {
 }
 
 /**
- * StatefulsetRollouts, as others ask that could move their sets.
+ * Returns StatefulsetRollouts, as others ask that could move their sets.
  *
  * @param isListed whether they may be listed, as far as is known; undefined while that is being found out
  */
@@ -80,7 +80,7 @@ export function statefulsetRolloutOwners(
   };
 }
 
-/** The sets that a StatefulsetRollout carried before `change`, and carries after it. */
+/** Returns the sets that a StatefulsetRollout carried before `change`, and carries after it. */
 export function setsOf(change: Change<RolloutView>): readonly SetName[] {
   const states = change.kind === 'updated' ? [change.old, change.object] : [change.object];
   return states.flatMap(({ namespace, spec }) =>

@@ -58,7 +58,7 @@ export function parseRollout(object: JsonObject): RolloutView {
   });
 }
 
-/** Whether `rollout` is deleted in a way that leaves its set alone. */
+/** Reports whether `rollout` is deleted in a way that leaves its set alone. */
 export function isOrphaning({ finalizers }: RolloutView): boolean {
   return finalizers.includes(orphanFinalizer);
 }

@@ -44,7 +44,7 @@ export function parseStatefulsetRollout(object: JsonObject): Parsed<StatefulsetR
   return problem === undefined ? valid(read) : { kind: 'invalid', problem };
 }
 
-/** There is no default: a value that was forgotten must not mean all. */
+/** Returns the percentage. There is no default: a value that was forgotten must not mean all. */
 function percentOf(spec: JsonObject, fields: RolloutFields): number {
   const isMissing = (spec['percent'] ?? undefined) === undefined;
   if (isMissing) fields.refuse('spec.percent', 'must be an integer from 0 to 100', undefined);

@@ -44,14 +44,14 @@ export function parallelismOf(
   return { kind: 'budget', name, most: mostAway(budget, replicas), allowed };
 }
 
-/** Percentages are rounded up, as the controller of budgets does. */
+/** Returns how many pods may be away; percentages are rounded up, as the controller of budgets does. */
 function mostAway({ maxUnavailable, minAvailable }: SelectingBudget, replicas: number): number {
   if (maxUnavailable !== undefined) return countOf(maxUnavailable, replicas) ?? 0;
   const kept = minAvailable === undefined ? replicas : countOf(minAvailable, replicas);
   return kept === undefined ? 0 : Math.max(0, replicas - kept);
 }
 
-/** Undefined for what is neither a count nor a percentage: nothing may go by it. */
+/** Returns a count; undefined for what is neither a count nor a percentage: nothing may go by it. */
 function countOf(value: JsonValue, replicas: number): number | undefined {
   if (typeof value === 'number') return Number.isInteger(value) && value >= 0 ? value : undefined;
   const digits = typeof value === 'string' ? /^(\d{1,9})%$/.exec(value)?.[1] : undefined;

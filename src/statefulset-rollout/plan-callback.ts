@@ -13,7 +13,7 @@ import type { RolloutProgress } from './progress.ts';
 /** Times are stored to the second. */
 const storedTo = seconds(1);
 
-/** The outcome is known: whoever asked for it is told, and then nothing is left to do. */
+/** Plans the end, whose outcome is known: those who asked for it are told, and then nothing is left to do. */
 export function planEnd(pass: RolloutPass): Step {
   const { progress, spec, now } = pass;
   const changes = outcomeIn(pass);
@@ -37,12 +37,15 @@ export function planEnd(pass: RolloutPass): Step {
   };
 }
 
-/** A time that no wait of ours leads to was written under a clock that has gone back since: it counts as now. */
+/**
+ * Reports whether the next attempt lies ahead: a time that no wait of ours leads to was written under a clock that has gone
+ * back since, and counts as now.
+ */
 function isAhead(nextAttempt: Instant, now: Instant): boolean {
   return nextAttempt > now && nextAttempt - now <= longestRetryAfter + storedTo;
 }
 
-/** Whether somebody asks how a rollout ended that has ended: another stage than the one that was told. */
+/** Reports whether somebody asks how a rollout ended that has ended: another stage than the one that was told. */
 export function isAsked({ progress, spec }: RolloutPass): boolean {
   if (progress.outcome === undefined || spec.callback === undefined) return false;
   return progress.callback.stageId !== spec.callback.stageId && isOpen(progress, spec.callback);
@@ -63,7 +66,7 @@ export function openCallback(
   return callback.isOver ? undefined : callback;
 }
 
-/** A lost callback never turns a success into a failure (E-13). */
+/** Returns the last step. A lost callback never turns a success into a failure (E-13). */
 function ended(pass: RolloutPass): Step {
   const { outcome } = pass.progress;
   const isDone = outcome?.result === 'Done';

@@ -25,7 +25,7 @@ export function unlessLate(pass: RolloutPass, step: Step): Step {
   return { ...step, until: step.until === undefined ? next : earlier(step.until, next) };
 }
 
-/** Pods that go far apart need longer to make any progress. */
+/** Returns the deadline of a stall: pods that go far apart need longer to make any progress. */
 function stallOf({ spec, snapshot, now }: RolloutPass, progress: RolloutProgress): Deadline {
   const { progressDeadline, evictionInterval: interval } = spec;
   const { lastProgress = now, pausedSinceProgress } = progress;

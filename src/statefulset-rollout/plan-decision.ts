@@ -120,7 +120,7 @@ export interface RolloutPlan {
   readonly requeue: Requeue;
 }
 
-/** Whether pods may go by `action`: what it rests on must be proven. */
+/** Reports whether pods may go by `action`: what it rests on must be proven. */
 export function isDisruptive(action: RolloutAction | undefined): boolean {
   switch (action?.kind) {
     case 'evict':

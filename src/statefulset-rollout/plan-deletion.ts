@@ -39,8 +39,8 @@ export function planDeletion(snapshot: RolloutSnapshot, now: Instant): Step {
 }
 
 /**
- * Nothing is left that belongs to it. Whoever waits for its outcome is told once, whatever becomes of that: a receiver that does
- * not answer keeps no resource.
+ * Plans the farewell of a resource of which nothing is left. Those who wait for its outcome are told once, whatever becomes
+ * of that: a receiver that does not answer keeps no resource.
  */
 function planFarewell({ resource, target }: RolloutSnapshot, now: Instant): Step {
   const { progress, spec } = resource;
@@ -77,8 +77,8 @@ function halfWay(name: string): Outcome {
 }
 
 /**
- * Whether the set stays when the resource goes; a spec that cannot be read deletes nothing. That it is made is stored before
- * it is: somebody else may have been faster, so that what is there says whose it is.
+ * Reports whether the set stays when the resource goes; a spec that cannot be read deletes nothing. That it is made is
+ * stored before it is: somebody else may have been faster, so that what is there says whose it is.
  */
 function isKept(
   { isOrphaning, spec, progress }: RolloutSnapshot['resource'],

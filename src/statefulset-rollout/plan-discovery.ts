@@ -4,7 +4,7 @@ import { because } from './plan-outcome.ts';
 import { isTerminal, type RolloutProgress } from './progress.ts';
 import type { DiscoverySight } from './snapshot.ts';
 
-/** Whether service discovery does not keep `pod` from being healthy; what is unknown does. */
+/** Reports whether service discovery does not keep `pod` from being healthy; what is unknown does. */
 export function isDiscovered(discovery: DiscoverySight, pod: PodView | undefined): boolean {
   switch (discovery.kind) {
     case 'off':

@@ -44,7 +44,7 @@ export function noticesOfProgress(parts: NoticeParts): readonly Notice[] {
   ];
 }
 
-/** What keeps pods from going faster, or hastier, than people may think. */
+/** Returns what keeps pods from going faster, or hastier, than people may think. */
 function ofEviction({ snapshot, plan }: NoticeParts): readonly Notice[] {
   const { budgets, target, resource } = snapshot;
   const { spec } = resource;
@@ -62,7 +62,7 @@ function ofEviction({ snapshot, plan }: NoticeParts): readonly Notice[] {
   ];
 }
 
-/** The version of the set is seen to be a former one. */
+/** Returns the notices of a rollback: the version of the set is seen to be a former one. */
 function ofRollback(
   { snapshot, plan, before }: NoticeParts,
   places: readonly Place[],
@@ -80,7 +80,7 @@ function ofRollback(
   ];
 }
 
-/** The set has a version that no pod runs on purpose. */
+/** Returns the notices of a version that no pod runs on purpose. */
 function ofStaging(
   { snapshot, plan, before }: NoticeParts,
   places: readonly Place[],

@@ -115,13 +115,13 @@ export function planRestored(
   };
 }
 
-/** Whether a pod that goes back would run something that others run, too, and that once was complete. */
+/** Reports whether a pod that goes back would run something that others run, too, and that once was complete. */
 function isHeldAlive({ places, target, hasOneRevision }: Pinned): boolean {
   const { currentRevision } = target.set.status;
   return !hasOneRevision && places.some(({ pod }) => pod?.revision === currentRevision);
 }
 
-/** Fewer pods are wanted new: those above are to be taken back. */
+/** Plans for fewer pods that are wanted new: those above are to be taken back. */
 function planRaised(pinned: Pinned): Step | undefined {
   const { pass, target, places, partition, bottom } = pinned;
   const { progress, spec } = pass;
@@ -140,7 +140,7 @@ function planRaised(pinned: Pinned): Step | undefined {
   };
 }
 
-/** Only those whose successors run what is rolled out. */
+/** Plans for broken pods, only those whose successors run what is rolled out. */
 function planBrokenOf({
   pass,
   target,
@@ -152,7 +152,7 @@ function planBrokenOf({
   return planBroken(rotationOf(pass, target, { places: free, candidates: [] }));
 }
 
-/** Pods that the partition lets go, and that are there yet: the controller may take them at any time, one by one. */
+/** Awaits pods that the partition lets go, and that are there yet: the controller may take them at any time, one by one. */
 function planReleased({ pass, target, places, partition }: Pinned): Step | undefined {
   const candidates = places.filter((place) => place.index >= partition && isCandidate(place));
   if (candidates.length === 0) return undefined;
@@ -180,7 +180,7 @@ function planLowered(pinned: Pinned): Step | undefined {
   return lowering(pinned, passed);
 }
 
-/** What it costs to let the pod at a place go. */
+/** Returns what it costs to let the pod at a place go. */
 function costOf({ slot, isStale, stuckBy }: Place): 'nothing' | 'none-there' | 'stuck' | 'a-slot' {
   if (slot.kind === 'missing') return 'none-there';
   if (!isStale) return 'nothing';
@@ -234,13 +234,13 @@ function lowering({ pass, target, partition }: Pinned, passed: readonly Place[])
   };
 }
 
-/** Whether a pinned pod runs what was not to reach it. */
+/** Reports whether a pinned pod runs what was not to reach it. */
 function isToGoBack({ index, isStale, slot }: Place, { partition, bottom }: Pinned): boolean {
   if (index >= Math.min(partition, bottom) || isStale) return false;
   return slot.kind !== 'missing' && slot.kind !== 'terminating';
 }
 
-/** Pods below the partition go back to the version that is held there. */
+/** Takes pods below the partition back to the version that is held there. */
 function planTakenBack(pinned: Pinned): Step | undefined {
   const { pass, target, places } = pinned;
   if (!pass.spec.isLeakRepaired || !isHeldAlive(pinned)) return undefined;
@@ -268,7 +268,7 @@ function planTakenBack(pinned: Pinned): Step | undefined {
   };
 }
 
-/** Whether a pinned place waits for its pod. */
+/** Reports whether a pinned place waits for its pod. */
 function isComing(name: string, { places, partition }: Pinned): boolean {
   return places.some(
     (place) => place.name === name && place.index < partition && place.slot.kind !== 'available',

@@ -50,7 +50,7 @@ export function placesAfter(
   return placesOf(target, seen, { percent: resource.spec.value.percent, now });
 }
 
-/** The places of a set, by ordinal, the highest first: the order in which they are rotated. */
+/** Returns the places of a set, by ordinal, the highest first: the order in which they are rotated. */
 export function placesOf(
   target: RolledSet,
   snapshot: PlacesSnapshot,
@@ -110,12 +110,12 @@ function causeOf(found: ReturnType<typeof stuckness> | undefined): string | unde
   return found.kind === 'stuck-by-cause' ? found.cause : 'not ready for too long';
 }
 
-/** Whether its pod runs the new version although the rollout has not reached it. */
+/** Reports whether its pod runs the new version although the rollout has not reached it. */
 export function isLeaked(place: Place): boolean {
   return place.isLeaked;
 }
 
-/** A set that has not been seen with the version yet gives it to no pod. */
+/** Reports whether a pod is ahead of its set: a set that has not been seen with the version yet gives it to no pod. */
 function isAhead(
   { pod, isStale, isRotated }: Pick<Place, 'pod' | 'isStale' | 'isRotated'>,
   { isWritten }: RolloutProgress,
@@ -123,7 +123,7 @@ function isAhead(
   return isWritten && pod !== undefined && !isStale && !isRotated;
 }
 
-/** Whether a pod may be let go: it runs another revision, and has not gone yet. */
+/** Reports whether a pod may be let go: it runs another revision, and has not gone yet. */
 export function isCandidate({ isStale, slot }: Place): boolean {
   return isStale && slot.kind !== 'terminating' && slot.kind !== 'missing';
 }

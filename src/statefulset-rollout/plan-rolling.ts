@@ -33,7 +33,7 @@ export function planRolling(pass: RolloutPass, target: RolledSet): Step {
   return { ...step, changes: { ...changes, ...step.changes } };
 }
 
-/** Pods that are left to go. */
+/** Plans for pods that are left to go. */
 function planPods(
   pass: RolloutPass,
   target: RolledSet,
@@ -44,7 +44,7 @@ function planPods(
     : planRotation(pass, target, places);
 }
 
-/** What is left to do once all pods of the target are new and healthy. */
+/** Plans what is left to do once all pods of the target are new and healthy. */
 function planEnd(pass: RolloutPass, target: RolledSet, places: readonly Place[]): Step {
   const step = isPinned(pass.progress, target.set)
     ? planPinnedEnd(pass, target, places)
@@ -52,7 +52,7 @@ function planEnd(pass: RolloutPass, target: RolledSet, places: readonly Place[])
   return step ?? planDone(pass, target.set, places);
 }
 
-/** What this moment adds to what is remembered. */
+/** Returns what this moment adds to what is remembered. */
 function notedOn(
   { progress, spec, snapshot, now }: RolloutPass,
   target: RolledSet,
@@ -86,7 +86,7 @@ function notedOn(
   };
 }
 
-/** A set that does not roll by itself pins nothing, whatever was meant. */
+/** Returns no partition for a set that does not roll by itself: it pins nothing, whatever was meant. */
 export function unpinnedIn(
   { partition }: RolloutProgress,
   target: RolledSet | undefined,
@@ -97,12 +97,12 @@ export function unpinnedIn(
     : undefined;
 }
 
-/** What is remembered of any progress. */
+/** Returns what is remembered of any progress. */
 function progressAt(now: Instant): Pick<RolloutProgress, 'lastProgress' | 'pausedSinceProgress'> {
   return { lastProgress: now, pausedSinceProgress: millis(0) };
 }
 
-/** No pod is left to go. */
+/** Plans the wait when no pod is left to go. */
 function planWait(pass: RolloutPass, target: RolledSet, places: readonly Place[]): Step {
   const missing = places.filter(({ isTarget, isHealthy }) => isTarget && !isHealthy);
   if (missing.length === 0) return planEnd(pass, target, places);

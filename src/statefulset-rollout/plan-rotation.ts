@@ -64,7 +64,7 @@ export function phaseWhile(places: readonly Place[]): Step['phase'] {
   return coming.every(isUndiscovered) ? 'WaitingForServiceDiscovery' : 'WaitingForReady';
 }
 
-/** Whether it is new and available, and only service discovery does not pass it. */
+/** Reports whether it is new and available, and only service discovery does not pass it. */
 function isUndiscovered({ slot, isStale, isHealthy }: Place): boolean {
   return slot.kind === 'available' && !isStale && !isHealthy;
 }
@@ -155,8 +155,8 @@ export function slotsFor({ places, parallelism }: Pick<Rotation, 'places' | 'par
 }
 
 /**
- * Stuck pods take no room from the others, but no more of them than the budget has are made anew at once: their successors
- * may be no better. Where nothing is ready there is nothing to lose.
+ * Returns the room for stuck pods. They take no room from the others, but no more of them than the budget has are made anew
+ * at once: their successors may be no better. Where nothing is ready there is nothing to lose.
  */
 function roomForStuck(places: readonly Place[], parallelism: Parallelism): number {
   if (parallelism.kind === 'many-budgets') return 0;
@@ -169,7 +169,7 @@ function roomForStuck(places: readonly Place[], parallelism: Parallelism): numbe
   return Math.max(0, parallelism.most - underWay);
 }
 
-/** Whether it is being made anew. */
+/** Reports whether it is being made anew. */
 function isUnderWay({ slot, isStale }: Place): boolean {
   if (slot.kind === 'missing' || slot.kind === 'terminating') return true;
   return !isStale && slot.kind !== 'available';
@@ -210,7 +210,7 @@ function awaitingRoom(
   return because('PDBBlocked', `0 disruptions allowed by budget ${name}; ${left} to go`);
 }
 
-/** When the first of those is available that only have to stay ready; nothing where time brings none on. */
+/** Returns when the first of those is available that only have to stay ready; nothing where time brings none on. */
 export function settlesAt(places: readonly Place[], now: Instant): Pick<Step, 'until'> {
   let first: Instant | undefined;
   for (const { slot } of places) {

@@ -57,7 +57,7 @@ export function tooLargeOf({ spec }: Pick<RolloutPass, 'spec'>): BecauseRollout 
   return because('SetTooLarge', message);
 }
 
-/** Where it stands already. */
+/** Returns the phase, where it stands already. */
 function phaseOf({ progress }: RolloutPass): Phase {
   return progress.phase ?? 'Pending';
 }
@@ -95,7 +95,7 @@ function ordinalsStartOf({ spec }: RolloutPass): number {
   return integerAt(objectAt(objectAt(spec.set.object, 'spec'), 'ordinals'), 'start') ?? 0;
 }
 
-/** What is wanted must be something that the API server takes, before anything becomes of it. */
+/** Asks whether the API server takes what is wanted, before anything becomes of it. */
 function planValidation(pass: RolloutPass): Step | undefined {
   const { validation } = pass.snapshot;
   if (validation.kind === 'accepted') return undefined;
@@ -151,7 +151,7 @@ function planImmutable(
   };
 }
 
-/** Our own marks change with whatever else does; they are told where nothing else is. */
+/** Returns what is said of a change. Our own marks change with whatever else does; they are named where nothing else is. */
 function toldOf(paths: readonly string[]): string {
   const others = paths.filter((path) => !path.includes('bedrock.operator.slack.com/'));
   return (others.length === 0 ? paths : others).join(', ');

@@ -23,8 +23,8 @@ import type {
 } from './snapshot.ts';
 
 /**
- * What to do next about one StatefulsetRollout, and why not more: at most one thing that touches the set or its pods, and
- * where that leaves the rollout. Total and deterministic.
+ * Returns what to do next about one StatefulsetRollout, and why not more: at most one thing that touches the set or its
+ * pods, and where that leaves the rollout. Total and deterministic.
  */
 export function planStatefulsetRollout(snapshot: RolloutSnapshot, now: Instant): RolloutPlan {
   const { resource, wanted } = snapshot;
@@ -55,14 +55,17 @@ export function planStatefulsetRollout(snapshot: RolloutSnapshot, now: Instant):
   return planOf(progressIn(pass, step), step);
 }
 
-/** What was accepted since the last step is progress. */
+/** Returns the progress with what was accepted since the last step. */
 function withEvictions(progress: RolloutProgress, { evictions }: RolloutSnapshot): RolloutProgress {
   const at = evictions?.acceptedAt;
   if (at === undefined || (progress.lastProgress ?? 0) >= at) return progress;
   return { ...progress, lastProgress: at, pausedSinceProgress: millis(0) };
 }
 
-/** A clock that was set back leaves the last eviction ahead: for all that is known it was just now. */
+/**
+ * Returns the progress with no eviction ahead, where a clock that was set back leaves one: for all that is known it was just
+ * now.
+ */
 function withPastEviction(progress: RolloutProgress, now: Instant): RolloutProgress {
   const { lastEviction } = progress;
   return lastEviction === undefined || lastEviction <= now
@@ -76,7 +79,7 @@ function progressIn({ progress }: RolloutPass, { phase }: Step): RolloutProgress
     : { ...progress, pausedSince: undefined };
 }
 
-/** A spec that can be read again begins a rollout, be it the one from before. */
+/** Holds a spec that cannot be read; once it can be, it begins a rollout, be it the one from before. */
 function invalidSpec(
   { key, finishedAt, outcome }: RolloutProgress,
   message: string,
@@ -94,7 +97,7 @@ function invalidSpec(
   };
 }
 
-/** Where a rollout stands that begins: pods that were let go on the same version need not go again. */
+/** Returns where a rollout stands that begins: pods that were let go on the same version need not go again. */
 function begun(
   { progress, now }: RolloutPass,
   { key, templateHash }: WantedRollout,
@@ -165,7 +168,7 @@ function planResumption({ progress, now }: RolloutPass): Step {
   };
 }
 
-/** Nothing is done any more, but that the set gets as many pods as a later edit says. */
+/** Plans nothing any more, but that the set gets as many pods as a later edit says. */
 function planEnded(pass: RolloutPass): Step {
   const { snapshot, progress } = pass;
   const { target } = snapshot;
@@ -187,7 +190,7 @@ function planEnded(pass: RolloutPass): Step {
   return planEdited(pass, target, rest);
 }
 
-/** An edit since the end may change how many pods there are. */
+/** Plans for an edit after the end, which may change how many pods there are. */
 function planEdited(pass: RolloutPass, target: RolledSet, rest: Step): Step {
   const { resource, comparison } = pass.snapshot;
   if (resource.generation <= resource.observedGeneration) return rest;
@@ -201,14 +204,17 @@ function planEdited(pass: RolloutPass, target: RolledSet, rest: Step): Step {
   return scale === undefined ? rest : planScale(pass, target, scale);
 }
 
-/** What else differs is not what the edit is about: it stays, as it does without an edit. A set that was never taken on, too. */
+/**
+ * Returns the wanted replicas. What else differs is not what the edit is about: it stays, as it does without an edit. A set
+ * that was never taken on, too.
+ */
 function scaleIn(comparison: SetComparison, { isOurs }: RolledSet): WantedScale | undefined {
   if (comparison.kind === 'replicas') return comparison;
   const differs = comparison.kind === 'differs' || comparison.kind === 'immutable';
   return differs && isOurs ? comparison.scale : undefined;
 }
 
-/** Whether the set is there, and its own. */
+/** Reports whether the set is there, and its own. */
 function isOwn(snapshot: RolloutSnapshot): boolean {
   const { target, owner } = snapshot;
   const isContested = owner !== undefined || contestOf(snapshot) !== undefined;

@@ -119,7 +119,7 @@ export const noProgress: RolloutProgress = Object.freeze({
   discovered: new Set<string>(),
 });
 
-/** Whether nothing is done any more in `phase`, and nothing waited for. */
+/** Reports whether nothing is done any more in `phase`, and nothing waited for. */
 export function isTerminal(phase: Phase | undefined): boolean {
   return phase === 'RolloutDone' || phase === 'RolloutFailed';
 }

@@ -30,7 +30,7 @@ export function isSameQuantity(one: number | string, other: number | string): bo
   return amount !== undefined && amount === amountOf(String(other));
 }
 
-/** In units of 10^-{@link places}; undefined for what is no quantity, or longer than any real one. */
+/** Returns a quantity in units of 10^-{@link places}; undefined for what is no quantity, or longer than any real one. */
 function amountOf(text: string): bigint | undefined {
   const found = text.length > 64 ? null : quantity.exec(text);
   if (found === null) return undefined;
@@ -42,7 +42,7 @@ function amountOf(text: string): bigint | undefined {
   return sign === '-' ? -amount : amount;
 }
 
-/** Of ten. */
+/** Returns a power of ten. */
 function powerOf(exponent: string | undefined, suffix: string): number {
   return exponent === undefined ? (decimal[suffix] ?? 0) : Number(exponent.slice(1));
 }

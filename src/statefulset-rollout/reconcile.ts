@@ -49,7 +49,7 @@ export class RolloutReconciler {
     this.#reporter = new PlanReporter({ clock, log, events, about: ofStatefulsetRollouts });
   }
 
-  /** @throws a fault of this program, or a view that went back */
+  /** Runs one pass. @throws a fault of this program, or a view that went back */
   async reconcile(key: string, signal: AbortSignal): Promise<PassResult> {
     const { clock, witness } = this.#ports;
     const begun = clock.monotonic();
@@ -71,7 +71,7 @@ export class RolloutReconciler {
     await Promise.all([this.#ports.deletions.idle(), this.#ports.callbacks.close()]);
   }
 
-  /** Whether something was sent that may take effect yet, and whose outcome nobody knows. */
+  /** Reports whether something was sent that may take effect yet, and whose outcome nobody knows. */
   hasUnanswered(): boolean {
     return this.#ports.open.unansweredPods().length > 0;
   }
@@ -85,7 +85,7 @@ export class RolloutReconciler {
     return { kind: 'ended', requeue: sooner(next, aging) };
   }
 
-  /** @returns when something is to be told again although nothing changes */
+  /** Reports the outcome. @returns when something is to be told again although nothing changes */
   #report(
     key: string,
     { namespace, name, uid }: RolloutView,

@@ -16,7 +16,7 @@ export class RevisionAges {
     this.#client = client;
   }
 
-  /** Whether `next` was made before `former`; undefined while that has not been read. */
+  /** Reports whether `next` was made before `former`; undefined while that has not been read. */
   isOlder(namespace: string, next: string, former: string): boolean | undefined {
     if (former === '' || next === '' || former === next) return false;
     const [one, other] = [next, former].map((name) => this.#made.get(`${namespace}/${name}`));

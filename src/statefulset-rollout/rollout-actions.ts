@@ -55,7 +55,11 @@ export class RolloutActions {
     this.#renewal = new ViewRenewal(key, ports);
   }
 
-  /** @throws what a request fails with, OverruledError or StaleBasisError where something may not be sent any more */
+  /**
+   * Carries out what is planned.
+   *
+   * @throws what a request fails with, OverruledError or StaleBasisError where something may not be sent any more
+   */
   async carryOut(action: WorldAction, moment: RolloutMoment, signal: AbortSignal): Promise<void> {
     const { rollout, plan } = moment;
     const { writes, events } = this.#ports;

@@ -68,7 +68,7 @@ function budget({ snapshot }: ConditionParts): Wanted {
   return { BudgetAvailable: { status: 'False', because: { reason, message } } };
 }
 
-/** Pods that are made one after the other stay away for long where several go at once. */
+/** Returns the condition of limits: pods that are made one after the other stay away for long where several go at once. */
 function limits({ snapshot }: ConditionParts): Wanted {
   const isOrdered = snapshot.target?.set.spec.isOrdered === true;
   const because = isOrdered
@@ -83,7 +83,7 @@ function limits({ snapshot }: ConditionParts): Wanted {
     : { ParallelismLimited: { status: isOrdered ? 'True' : 'False', because } };
 }
 
-/** What was stored by another process stays. */
+/** Returns the condition of notifications; what was stored by another process stays. */
 function notifications({ slack }: ConditionParts): Wanted {
   if (slack === undefined) return {};
   if (slack.kind === 'healthy') {
@@ -94,7 +94,7 @@ function notifications({ slack }: ConditionParts): Wanted {
   return { NotificationsHealthy: { status: 'False', because } };
 }
 
-/** Whether the receiver was told, from the first attempt on. */
+/** Returns whether the receiver was told, from the first attempt on. */
 function callback({ snapshot, plan }: ConditionParts): Wanted {
   const { spec } = snapshot.resource;
   const { deliveredStage, callback: last } = plan.progress;
@@ -133,7 +133,7 @@ function noLeak({ progress }: RolloutPlan, { set }: RolledSet): WantedCondition[
   return { reason: 'Pinned', message };
 }
 
-/** Why pods are not pinned that are to be; undefined where they are, where that is not wanted, or is a matter of time. */
+/** Returns why pods are not pinned that are to be; undefined where they are, where that is not wanted, or is a matter of time. */
 function whyUnpinned({
   snapshot,
   plan,

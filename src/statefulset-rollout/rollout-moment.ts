@@ -118,12 +118,12 @@ export function rolloutMomentOf(
   return { ...at, rollout, snapshot, proof: whole, plan, unreadRevisions, slack, slackMessage };
 }
 
-/** Whether a process before this one may have been in the midst of it. */
+/** Reports whether a process before this one may have been in the midst of it. */
 function isInMotion({ progress }: RolloutView): boolean {
   return progress.phase !== undefined && !isTerminal(progress.phase);
 }
 
-/** What the resource wants; undefined where that cannot be read. */
+/** Returns what the resource wants; undefined where that cannot be read. */
 export function specOf({ spec }: RolloutView): StatefulsetRolloutSpec | undefined {
   return spec.kind === 'valid' ? spec.value : undefined;
 }
@@ -199,7 +199,7 @@ function ownerOf(
   return controllerUid === rollout.uid ? undefined : controllerName;
 }
 
-/** Of the template that is wanted: a set that is not there yet has budgets, too. */
+/** Returns the budgets of the template that is wanted: a set that is not there yet has some, too. */
 function budgetsOf(
   rollout: RolloutView,
   target: RolledSet | undefined,

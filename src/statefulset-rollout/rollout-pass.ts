@@ -63,7 +63,11 @@ export class RolloutPassRun {
     this.#actions = new RolloutActions(key, ports);
   }
 
-  /** @throws what a request fails with, OverruledError or StaleBasisError where something may not be sent any more */
+  /**
+   * Runs the pass.
+   *
+   * @throws what a request fails with, OverruledError or StaleBasisError where something may not be sent any more
+   */
   async run(signal: AbortSignal): Promise<RolloutPassEnd> {
     for (;;) {
       const moment = rolloutMomentOf(this.#key, this.#ports);
@@ -76,7 +80,7 @@ export class RolloutPassRun {
     }
   }
 
-  /** What has been written is on its way: nothing is decided on what was before it. */
+  /** Awaits what has been written and is on its way: nothing is decided on what was before it. */
   #awaitingOwnWrite({
     rollout,
     snapshot,
@@ -142,7 +146,7 @@ export class RolloutPassRun {
     }
   }
 
-  /** Decided, stored, done: whoever comes after this process knows what may be under way. */
+  /** Acts on what is decided and stored: the next process knows what may be under way. */
   async #act(
     action: WorldAction,
     moment: ShownMoment,
@@ -165,7 +169,7 @@ export class RolloutPassRun {
     return { kind: 'ended', rollout: moment.rollout, holds: toldHolds(moment), requeue: due };
   }
 
-  /** When a request for a pod that had no answer counts for nothing any more: nothing else tells of that. */
+  /** Returns when a request for a pod that had no answer counts for nothing any more: nothing else tells of that. */
   #unansweredUntil({ snapshot, now, monotonic }: RolloutMoment): Requeue {
     const uids = new Set(snapshot.target?.pods.map(({ uid }) => uid));
     const horizon = this.#ports.open.nextHorizon(({ uid }) => uids.has(uid));
@@ -173,7 +177,7 @@ export class RolloutPassRun {
     return { kind: 'at', at: after(now, millis(Math.max(0, horizon - monotonic))) };
   }
 
-  /** Stored, told, and stored: who was told twice knows it by the key of the outcome (E-14), and is told the same. */
+  /** Stores, calls, and stores again: who is called twice knows it by the key of the outcome (E-14), and hears the same. */
   async #callBack(moment: ShownMoment, signal: AbortSignal): Promise<RolloutPassEnd> {
     const { callbacks, events } = this.#ports;
     const { rollout, plan, status } = moment;
@@ -267,7 +271,7 @@ export class RolloutPassRun {
     this.#ports.witness.stored(moment);
   }
 
-  /** A callback that was still tried is given up. */
+  /** Tells that a callback that was still tried is given up. */
   #tellSuperseded({ rollout, plan }: RolloutMoment): void {
     const { phase, outcome, callback } = rollout.progress;
     if (phase === 'CallingBack' && plan.progress.key !== rollout.progress.key) {
@@ -283,7 +287,7 @@ const contested = {
     'the same was decided within the last second, and somebody else changes the status or the StatefulSet back; it is decided once a second',
 } as const;
 
-/** It is looked again at once, or as soon as what was written shows. */
+/** Returns when to look again: at once, or as soon as what was written shows. */
 function at({ now }: RolloutMoment): Requeue {
   return { kind: 'at', at: now };
 }

@@ -42,7 +42,7 @@ export class RolloutWitness {
     this.#ports = ports;
   }
 
-  /** A pass has looked. */
+  /** Takes what a pass has looked at. */
   seen({
     rollout,
     snapshot,
@@ -57,7 +57,7 @@ export class RolloutWitness {
     }
   }
 
-  /** The progress of a plan is stored. */
+  /** Notes that the progress of a plan is stored. */
   stored(moment: RolloutMoment): void {
     const { rollout, plan, now } = moment;
     const { outcome, isRollback } = plan.progress;
@@ -69,12 +69,12 @@ export class RolloutWitness {
     this.#tell(rollout, noticesOfProgress(partsOf(moment)));
   }
 
-  /** A set is written. */
+  /** Notes that a set is written. */
   written(moment: RolloutMoment): void {
     this.#tell(moment.rollout, noticesOfWrite(partsOf(moment)));
   }
 
-  /** Evictions begin that are sent together. */
+  /** Begins a batch of evictions that are sent together. */
   batchOf(rollout: RolloutView): WitnessedBatch {
     const { metrics, clock } = this.#ports;
     let size = 0;
@@ -88,12 +88,12 @@ export class RolloutWitness {
     };
   }
 
-  /** A pass has ended. */
+  /** Notes that a pass has ended. */
   reconciled(of: RolloutName, outcome: ReconcileOutcome, duration: Millis): void {
     this.#ports.metrics.reconciled(of, outcome, duration);
   }
 
-  /** The resource is gone. @param uid of what it was, where that is known */
+  /** Forgets the resource, which is gone. @param uid of what it was, where that is known */
   forget(of: RolloutName, uid: string | undefined): void {
     this.#ports.metrics.forget(of);
     if (uid !== undefined) this.#rotations.forget(uid);
@@ -112,7 +112,7 @@ function partsOf({ rollout, snapshot, plan, now }: RolloutMoment): NoticeParts {
   return { snapshot, plan, now, before: rollout.progress, leakedBefore };
 }
 
-/** How many pods the budget would let go; undefined where there is no set. */
+/** Returns how many pods the budget would let go; undefined where there is no set. */
 function slotsOf(
   { target, resource, budgets }: RolloutMoment['snapshot'],
   places: readonly Place[],
@@ -125,7 +125,7 @@ function slotsOf(
   return room.kind === 'room' ? room.slots : 0;
 }
 
-/** Whether the outcome is one of another rollout than the one that is known; it is told only once. */
+/** Reports whether the outcome is one of another rollout than the one that is known; it is counted only once. */
 function isNewOutcome(before: RolloutProgress, progress: RolloutProgress): boolean {
   if (before.outcome === undefined || before.key !== progress.key) return true;
   return before.outcome.result !== progress.outcome?.result;

@@ -70,7 +70,7 @@ export class RolloutWrites {
     return left > 0 ? { kind: 'later', in: millis(left) } : { kind: 'now' };
   }
 
-  /** How long a decision is not stored again that was stored a moment ago, and does not stand there any more. */
+  /** Returns how long a decision is not stored again that was stored a moment ago, and does not stand there any more. */
   #contestedFor(uid: string, decision: string): number {
     const before = this.#decisions.get(uid)?.find(({ text }) => text === decision);
     return before === undefined ? 0 : before.at + againAfter - this.#ports.clock.monotonic();
@@ -121,7 +121,7 @@ export class RolloutWrites {
     this.#ports.unseenRollouts.answered(uid, stored.metadata.resourceVersion);
   }
 
-  /** Also after a pause of the process, however long: whoever holds the Lease now is the one to write. */
+  /** Sends while this process leads, also after a pause, however long: the present holder of the Lease is the one to write. */
   #whileLeading(signal: AbortSignal): ReturnType<typeof unlessSent> {
     return unlessSent(signal, () => {
       if (this.#ports.leads()) return;
@@ -136,7 +136,7 @@ export class RolloutWrites {
   }
 }
 
-/** Where messages of Slack stand: who does not know it posts them once more. */
+/** Reads where messages of Slack stand: who does not know it posts them once more. */
 function messageIn(status: JsonObject): JsonObject {
   return standingIn(objectAt(status, 'slackMessage'));
 }

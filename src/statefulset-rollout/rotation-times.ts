@@ -12,7 +12,7 @@ export class RotationTimes {
   /** By uid of the resource, and then by the name of the pod. */
   readonly #gone = new Map<string, Map<string, Gone>>();
 
-  /** The pod `name`, which had `uid`, goes now. */
+  /** Notes that the pod `name`, which had `uid`, goes now. */
   begin(owner: string, pod: { readonly name: string; readonly uid: string }, at: Monotonic): void {
     const gone = this.#gone.get(owner) ?? new Map<string, Gone>();
     gone.set(pod.name, { uid: pod.uid, at });
@@ -40,7 +40,7 @@ export class RotationTimes {
   }
 }
 
-/** Whether a healthy pod stands there in place of the one with `uid`. */
+/** Reports whether a healthy pod stands there in place of the one with `uid`. */
 function isSucceeded({ isHealthy, pod }: Place, uid: string): boolean {
   return isHealthy && pod?.uid !== uid;
 }

@@ -93,7 +93,7 @@ function wakeByChanges({
   wakeAll();
 }
 
-/** Statuses say nothing of owners. */
+/** Reports whether a change is about owners; statuses say nothing of them. */
 function isAboutOwners(change: Change<RolloutView>): boolean {
   if (change.kind !== 'updated') return true;
   return (

@@ -18,7 +18,7 @@ export class ServerVersion {
     this.#support = { kind: isAssumed ? 'supported' : 'unknown' };
   }
 
-  /** What is known of it. */
+  /** Returns what is known of it. */
   get support(): PinSupport {
     return this.#support;
   }

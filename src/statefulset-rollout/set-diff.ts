@@ -143,7 +143,7 @@ class Diff {
     return { ...wanted, $retainKeys: Object.keys(wanted) };
   }
 
-  /** Elements cannot be told apart: two ports of one number, say. */
+  /** Returns a list that replaces the whole, as its elements cannot be told apart: two ports of one number, say. */
   #replacedList({ live, wanted }: Omit<Three, 'last'>, path: readonly string[]): JsonObject {
     if (!isJsonArray(wanted) || !isJsonArray(live) || isCovered(wanted, live, path)) return {};
     this.paths.push(textOf(path));
@@ -158,7 +158,7 @@ interface NamedLists {
   readonly next: ReadonlyMap<string, JsonObject>;
 }
 
-/** Whether what both have comes in the wanted order. */
+/** Reports whether what both have comes in the wanted order. */
 function isInOrder(now: NamedLists['now'], next: NamedLists['next']): boolean {
   const shared = [...now.keys()].filter((id) => next.has(id));
   return isDeepStrictEqual(
@@ -175,7 +175,7 @@ function isNothing(value: JsonValue | undefined): value is null | undefined {
   return value === undefined || value === null;
 }
 
-/** The elements by their key, in their order; undefined where two have the same, or one has none. */
+/** Returns the elements by their key, in their order; undefined where two have the same, or one has none. */
 function elementsOf(
   value: JsonValue | undefined,
   key: string,
@@ -190,13 +190,13 @@ function elementsOf(
   return elements.size === value.length ? elements : undefined;
 }
 
-/** Whether the live list has as many elements, each with all that the wanted one says. */
+/** Reports whether the live list has as many elements, each with all that the wanted one says. */
 function isCovered(wanted: JsonArray, live: JsonValue, path: readonly string[]): boolean {
   if (!isJsonArray(live) || wanted.length !== live.length) return false;
   return wanted.every((each, at) => covers(live[at], each, path));
 }
 
-/** Whether `live` is all that `wanted` says; the API server drops what is empty. */
+/** Reports whether `live` is all that `wanted` says; the API server drops what is empty. */
 function covers(live: JsonValue | undefined, wanted: JsonValue, path: readonly string[]): boolean {
   if (wanted === null) return isNothing(live);
   if (isJsonArray(wanted)) return isCovered(wanted, isNothing(live) ? [] : live, path);

@@ -77,7 +77,7 @@ export class SetSights {
     return this.#sight(rollout, set)?.comparison ?? { kind: 'unread' };
   }
 
-  /** What the patch was made on that makes the set as it is wanted; undefined where it has changed since. */
+  /** Returns what the patch was made on that makes the set as it is wanted; undefined where it has changed since. */
   patch(
     rollout: RolloutView,
     set: StatefulSetView,
@@ -132,7 +132,10 @@ export class SetSights {
     });
   }
 
-  /** What was written made no new generation, and still differs: the API server takes it for the same. */
+  /**
+   * Returns `comparison`, but for what was written, made no new generation, and still differs: the API server takes it for
+   * the same.
+   */
   #unlessStubborn(
     rollout: RolloutView,
     live: KubernetesObject,
@@ -150,7 +153,7 @@ export class SetSights {
     return { kind: 'equal' };
   }
 
-  /** The set was written as it is wanted, and stored as `stored`. */
+  /** Notes that the set was written as it is wanted, and stored as `stored`. */
   written(rollout: RolloutView, stored: KubernetesObject): void {
     const { uid } = rollout;
     const comparison = this.#sights.get(uid)?.comparison;
@@ -160,7 +163,7 @@ export class SetSights {
     this.#sights.delete(uid);
   }
 
-  /** Only the partition of the set was written, on the very state that was read, and stored as `stored`. */
+  /** Notes that only the partition of the set was written, on the very state that was read, and stored as `stored`. */
   repartitioned(rollout: RolloutView, set: StatefulSetView, stored: KubernetesObject): void {
     const sight = this.#sight(rollout, set);
     this.#sights.delete(rollout.uid);
@@ -170,7 +173,7 @@ export class SetSights {
     this.#sights.set(rollout.uid, { ...sight, of, revision: next.resourceVersion });
   }
 
-  /** What was read cannot be relied on any more. */
+  /** Notes that what was read cannot be relied on any more. */
   outdated({ uid }: RolloutView): void {
     this.#sights.delete(uid);
   }
@@ -216,7 +219,7 @@ export class SetSights {
     await this.#client.create(resourceTypes.statefulSets, { namespace }, { body, ...options });
   }
 
-  /** How many replicas are written; undefined where they are somebody else's to say. */
+  /** Returns how many replicas are written; undefined where they are somebody else's to say. */
   async #replicasOf(
     { namespace }: RolloutView,
     { set, replicasOwnership }: StatefulsetRolloutSpec,
@@ -286,7 +289,7 @@ function isMarkedObject(live: KubernetesObject, { namespace, name }: RolloutView
   return annotations['bedrock.operator.slack.com/rollout'] === `${namespace}/${name}`;
 }
 
-/** What this operator wanted of the set when it wrote it last; undefined where it has not, or that was too large. */
+/** Returns what this operator wanted of the set when it wrote it last; undefined where it has not, or that was too large. */
 function lastWanted(live: KubernetesObject): JsonObject | undefined {
   const annotations = objectAt(objectAt(live, 'metadata'), 'annotations');
   const text = stringAt(annotations, appliedAnnotation);

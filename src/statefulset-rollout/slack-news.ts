@@ -42,7 +42,10 @@ export function wantedThread(parts: NewsParts): WantedThread | undefined {
   };
 }
 
-/** One message for all percentages of one version (C-4): a retry by another identity, and another version, have their own. */
+/**
+ * Returns the key of one message for all percentages of one version (C-4): a retry by another identity, and another version,
+ * have their own.
+ */
 export function messageKey(
   { templateHash }: RolloutProgress,
   spec: StatefulsetRolloutSpec,
@@ -55,7 +58,7 @@ function accountOf(namespace: string, { token }: SlackTarget): string {
   return token === undefined ? '' : `${namespace}/${token.name}/${token.key}`;
 }
 
-/** Whether it has failed, or is deleted half way. */
+/** Reports whether it has failed, or is deleted half way. */
 function isAlarm({ phase, outcome, key }: RolloutProgress): boolean {
   if (outcome?.result === 'Failed') return true;
   return phase === 'Deleting' && outcome === undefined && key !== '';

@@ -35,7 +35,7 @@ export class SlackPace<T extends object> {
     this.#ports = ports;
   }
 
-  /** A resource looks so now. */
+  /** Shows a resource as it looks now. */
   show({ uid, mark, view }: PacedView<T>): void {
     const last = this.#told.get(uid);
     if (last?.mark === mark) {
@@ -49,7 +49,7 @@ export class SlackPace<T extends object> {
     this.#ports.tell(view);
   }
 
-  /** The resource is gone: how it looked last is told at once. */
+  /** Forgets a resource that is gone: how it looked last is told at once. */
   forget(uid: string): void {
     const last = this.#told.get(uid);
     if (last === undefined) return;

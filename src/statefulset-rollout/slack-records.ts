@@ -79,19 +79,19 @@ export class SlackRecords {
     return true;
   }
 
-  /** What is to be stored with the status of a resource; undefined: what stands there stays. */
+  /** Returns what is to be stored with the status of a resource; undefined: what stands there stays. */
   of(uid: string): JsonObject | undefined {
     return this.#unstored.get(uid)?.message;
   }
 
-  /** `message` is stored, as {@link of} returned it. */
+  /** Notes that `message` is stored, as {@link of} returned it. */
   stored(uid: string, message: JsonObject | undefined): void {
     if (message === undefined || this.of(uid) !== message) return;
     this.forget(uid);
     this.#stored(uid);
   }
 
-  /** The resource is gone. */
+  /** Forgets the resource, which is gone. */
   forget(uid: string): void {
     this.#unstored.delete(uid);
     this.#timers.get(uid)?.cancel();

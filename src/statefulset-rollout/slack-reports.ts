@@ -70,7 +70,7 @@ export class SlackReports {
     this.#worker.want(wanted);
   }
 
-  /** How the messages of the present rollout fare; undefined where none was sent by this process. */
+  /** Returns how the messages of the present rollout fare; undefined where none was sent by this process. */
   healthOf({ uid, spec, progress }: RolloutView): SlackHealth | undefined {
     if (spec.kind === 'invalid' || spec.value.slack === undefined) return undefined;
     const thread = this.#worker.threadOf(uid, messageKey(progress, spec.value));
@@ -78,17 +78,17 @@ export class SlackReports {
     return thread?.slots.get(0)?.ts === undefined ? undefined : { kind: 'healthy' };
   }
 
-  /** Where the messages stand, as it is to be stored with the status; undefined: what stands there stays. */
+  /** Returns where the messages stand, as it is to be stored with the status; undefined: what stands there stays. */
   recordOf({ uid }: RolloutView): JsonObject | undefined {
     return this.#records.of(uid);
   }
 
-  /** A status is stored that was made with `slackMessage`. */
+  /** Notes that a status is stored that was made with `slackMessage`. */
   stored({ rollout, slackMessage }: Pick<StatusParts, 'rollout' | 'slackMessage'>): void {
     this.#records.stored(rollout.uid, slackMessage);
   }
 
-  /** The resource is gone. */
+  /** Forgets the resource, which is gone. */
   forget(uid: string): void {
     this.#pace.forget(uid);
     this.#worker.deleted(uid);
@@ -106,7 +106,11 @@ export class SlackReports {
     }
   }
 
-  /** @returns whether nothing follows until it is stored where a message stands: one at a time may be lost with the process */
+  /**
+   * Settles what is stored.
+   *
+   * @returns whether nothing follows until it is stored where a message stands: one at a time may be lost with the process
+   */
   #settled(thread: Thread, { kind }: SlackCall): boolean {
     this.#tellEnd(thread);
     const place = this.#places.get(thread.uid);
@@ -115,7 +119,7 @@ export class SlackReports {
     return this.#records.note(place, thread, isPosted) && isPosted;
   }
 
-  /** Once, as nothing is sent any more for it. */
+  /** Tells the end once, as nothing is sent any more for it. */
   #tellEnd({ id, uid, isStopped, error, channel }: Thread): void {
     if (!isStopped) {
       this.#told.delete(id);

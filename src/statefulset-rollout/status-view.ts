@@ -102,7 +102,7 @@ function placesIn({ snapshot, plan, now }: StatusParts): readonly Place[] {
   return placesAfter(snapshot, plan.progress, now);
 }
 
-/** Where nothing has arrived since the start, when something did before stays. */
+/** Returns the message as the status has it; where nothing has arrived since the start, when something did before stays. */
 function messageOf({ rollout: { writtenStatus }, slackMessage: next }: StatusParts): JsonObject {
   const { slackMessage } = writtenStatus;
   if (next === undefined) return slackMessage === undefined ? {} : { slackMessage };
@@ -142,7 +142,7 @@ function standingOf(pod: PodView, discovered: DiscoveryStatus): JsonObject {
   };
 }
 
-/** When each pod was let go last, by name, as the status has it. */
+/** Returns when each pod was let go last, by name, as the status has it. */
 function evictionTimes(writtenStatus: JsonObject): ReadonlyMap<string, string> {
   const times = podsIn(writtenStatus).flatMap((pod) => {
     const [name, evictedAt] = [stringAt(pod, 'name'), stringAt(pod, 'evictedAt')];
@@ -151,7 +151,7 @@ function evictionTimes(writtenStatus: JsonObject): ReadonlyMap<string, string> {
   return new Map(times);
 }
 
-/** The present time where the pod is let go now. */
+/** Returns the present time where the pod is let go now. */
 function evictedNow(name: string, { plan, now }: StatusParts): string | undefined {
   const { action } = plan;
   const isSent = action?.kind === 'evict' && action.pods.some((each) => each.name === name);
@@ -186,12 +186,12 @@ function leakOf(
   return { leak: { policy, leakedReplicas: leaked.length, pods, ...since, ...pinned } };
 }
 
-/** Since when there has been a leak on end, whatever pods came and went. */
+/** Returns since when there has been a leak on end, whatever pods came and went. */
 function leakedSince(writtenStatus: JsonObject, now: Instant): string {
   return stringAt(objectAt(writtenStatus, 'leak'), 'since') ?? formatUtcSeconds(now);
 }
 
-/** The partition in force. */
+/** Returns the partition in force. */
 function pinnedBy(
   { progress }: RolloutPlan,
   target: RolledSet | undefined,
@@ -212,7 +212,7 @@ function setOf({ target, comparison, resource }: RolloutSnapshot): JsonObject {
   };
 }
 
-/** Of the rollout that is worked on. */
+/** Returns the identity of the rollout that is worked on. */
 function identityOf({ spec }: RolloutView): JsonObject {
   if (spec.kind === 'invalid' || spec.value.identity === '') return {};
   return { rolloutIdentity: spec.value.identity };

@@ -124,7 +124,7 @@ function formatOutcome(outcome: Outcome | undefined): JsonObject {
   return { outcome: result, outcomeCode: code, outcomeMessage: message };
 }
 
-/** Whole seconds, rounded down, as times of the API are. */
+/** Returns a time in whole seconds, rounded down, as times of the API are. */
 function timeField(name: string, at: Instant | undefined): JsonObject {
   return at === undefined ? {} : { [name]: formatUtcSeconds(at) };
 }
