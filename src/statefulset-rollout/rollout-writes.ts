@@ -27,7 +27,7 @@ export interface RolloutWritePorts {
 export type MissingStatus =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'now' }
-  /** No decision rests on what has changed: it is stored no more than once a second. */
+  /** No decision rests on what has changed: it is stored no more than once a second, and sooner where a message was posted. */
   | { readonly kind: 'later'; readonly in: Millis }
   /** The same was stored a moment ago, and somebody else has changed it back: what follows from it waits as well. */
   | { readonly kind: 'contested'; readonly in: Millis };
@@ -39,6 +39,8 @@ interface StoredDecision {
 }
 
 const viewsAfter = seconds(1);
+/** While pods go in many batches the next of them has it, too. */
+const messagesAfter = millis(250);
 /** So soon the same decision is stored again, of so many that are remembered. */
 const againAfter = seconds(1);
 const mostRemembered = 8;
@@ -64,9 +66,10 @@ export class RolloutWrites {
       const wait = this.#contestedFor(uid, JSON.stringify(decision));
       return wait > 0 ? { kind: 'contested', in: millis(wait) } : { kind: 'now' };
     }
-    if (!isSameJson(messageIn(status), messageIn(writtenStatus))) return { kind: 'now' };
-    const storedAt = this.#storedAt.get(uid);
-    const left = storedAt === undefined ? 0 : storedAt + viewsAfter - this.#ports.clock.monotonic();
+    const isPlaced = isSameJson(messageIn(status), messageIn(writtenStatus));
+    const storedAt = this.#storedAt.get(uid) ?? Number.NEGATIVE_INFINITY;
+    const due = storedAt + (isPlaced ? viewsAfter : messagesAfter);
+    const left = due - this.#ports.clock.monotonic();
     return left > 0 ? { kind: 'later', in: millis(left) } : { kind: 'now' };
   }
 
