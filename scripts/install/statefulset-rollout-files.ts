@@ -19,7 +19,11 @@ const place: ManagerPlace = {
   account: 'statefulset-rollout-operator',
 };
 const [metricsPort, probePort] = [8_080, 8_081];
-const { own, watched } = statefulsetFrontPermissions;
+const { own } = statefulsetFrontPermissions;
+/** Secrets are read where resources name some, and by name: whoever uses them grants that where they are (G-22). */
+const watched = statefulsetFrontPermissions.watched.filter(
+  ({ resource }) => resource !== 'secrets',
+);
 
 /** Returns the objects of each file. */
 export function statefulsetRolloutObjects(

@@ -24,8 +24,17 @@ function rulesOf(wanted: 'Role' | 'ClusterRole'): readonly PolicyRule[] {
     .flatMap(({ rules }) => rules as unknown as readonly PolicyRule[]);
 }
 
-/** A stage whose program may do what the manifests let it, and a Secret with a key to sign by. */
-async function underRoles(): Promise<PercentStage> {
+/** What docs/statefulset-rollout.md says to grant where references are used. */
+function secretsNamed(resourceNames: readonly string[]): PolicyRule {
+  return { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames };
+}
+
+/**
+ * A stage whose program may do what the manifests let it, and a Secret with a key to sign by.
+ *
+ * @param secrets names of those that it may read besides
+ */
+async function underRoles(secrets: readonly string[] = []): Promise<PercentStage> {
   const opened = await PercentStage.open();
   const { env } = opened;
   const data = { callback: Buffer.from('secret').toString('base64') };
@@ -34,6 +43,7 @@ async function underRoles(): Promise<PercentStage> {
   env.cluster.authorizer.restrict([
     { user, rules: rulesOf('ClusterRole') },
     { user, namespace, rules: rulesOf('Role') },
+    ...(secrets.length === 0 ? [] : [{ user, namespace, rules: [secretsNamed(secrets)] }]),
   ]);
   opened.start();
   return opened;
@@ -49,8 +59,32 @@ const webhook = {
   signingSecretRef: { name: 'keys', key: 'callback' },
 };
 
-test('the Roles permit all that a rollout does that tells Slack and a receiver', async () => {
+test('the Roles that are shipped permit to read no Secret; one that a resource names is granted by name (G-22)', async () => {
+  const rules = [...rulesOf('ClusterRole'), ...rulesOf('Role')];
+  assert.deepEqual(
+    rules.filter(({ resources }) => resources.includes('secrets') || resources.includes('*')),
+    [],
+  );
+  const opened = await underRoles(['keys']);
+  await opened.create('db:1', { callback: { webhook } });
+  await opened.ended();
+  assert.equal(opened.receiver.calls.length, 1);
+  assert.equal(opened.condition('CallbackDelivered'), 'True CallbackDelivered');
+  await opened.close();
+});
+
+test('a Secret that no Role lets be read is told by its name, and keeps no rollout', async () => {
   const opened = await underRoles();
+  await opened.create('db:1', { callback: { webhook } });
+  await opened.ended();
+  assert.equal(opened.receiver.calls.length, 0);
+  const lastError = textAt(opened.status(), 'rollout', 'callback', 'lastError');
+  assert.match(lastError, /Secret keys cannot be read: .*demo\/keys.* \(403 Forbidden\)/);
+  await opened.close();
+});
+
+test('the Roles permit all that a rollout does that tells Slack and a receiver', async () => {
+  const opened = await underRoles(['keys']);
   const { env } = opened;
   const told = { channel: '#deploys', callback: { webhook } };
   await opened.create('db:1', told);
