@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
-import type { ConnectionSettings } from '#kubernetes/connection.ts';
+import { type ConnectionSettings, ConnectionSettingsError } from '#kubernetes/connection.ts';
 import { inClusterSettings } from '#kubernetes/in-cluster.ts';
 
 /** What of the command line decides on it. */
@@ -33,10 +33,16 @@ export async function settingsOf(
   const usual = join(homedir(), '.kube', 'config');
   const isInCluster = (process.env['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
   const path = kubeconfig ?? (!isInCluster && existsSync(usual) ? usual : undefined);
-  if (path === undefined) return inClusterSettings({ clock, env: process.env });
+  if (path === undefined) return inClusterSettings({ clock, env: process.env }).catch(withHint);
   if (path.includes(delimiter)) {
     throw new Error(`Cannot use KUBECONFIG, as it names more than one file: ${path}`);
   }
   const { kubeconfigSettings } = await import('#kubernetes/kubeconfig.ts');
   return kubeconfigSettings({ clock, path });
+}
+
+function withHint(error: unknown): never {
+  if (!(error instanceof ConnectionSettingsError)) throw error;
+  const hint = 'outside of a cluster, name a kubeconfig with --kubeconfig or $KUBECONFIG';
+  throw new Error(`${error.message}; ${hint}`, { cause: error });
 }

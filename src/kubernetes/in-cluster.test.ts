@@ -57,7 +57,7 @@ const faults: Record<
   'without a host': {
     env: { KUBERNETES_SERVICE_HOST: undefined },
     files,
-    want: /as KUBERNETES_SERVICE_HOST is not set: run in a pod, or set -kubernetes.config-file$/,
+    want: /as KUBERNETES_SERVICE_HOST is not set, as it is in a pod$/,
   },
   'with a port that is none': {
     env: { KUBERNETES_SERVICE_PORT: 'tcp://x' },

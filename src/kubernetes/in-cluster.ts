@@ -57,7 +57,7 @@ function variable(env: Environment, name: string): string {
   const value = env[name];
   if (value !== undefined && value !== '') return value;
   throw new ConnectionSettingsError(
-    `Cannot reach the cluster from inside as ${name} is not set: run in a pod, or set -kubernetes.config-file`,
+    `Cannot reach the cluster from inside as ${name} is not set, as it is in a pod`,
   );
 }
 

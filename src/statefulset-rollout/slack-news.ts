@@ -26,7 +26,7 @@ export function wantedThread(parts: NewsParts): WantedThread | undefined {
   const { progress } = plan;
   const spec = rollout.spec.kind === 'valid' ? rollout.spec.value : undefined;
   const slack = spec?.slack;
-  const { phase } = progress;
+  const phase = spec && shownPhase(progress, spec);
   if (spec === undefined || slack === undefined || phase === undefined) return undefined;
   return {
     uid: rollout.uid,
@@ -40,6 +40,15 @@ export function wantedThread(parts: NewsParts): WantedThread | undefined {
     pages: slack.level === 'debug' ? pageContents(spec.set.name, podNews(places, parts)) : [],
     stored: readStoredThread(objectAt(rollout.writtenStatus, 'slackMessage')),
   };
+}
+
+/** Returns the phase to show: where nobody is called back, the pass that sees to that is nothing to be told of. */
+function shownPhase(
+  { phase, outcome }: RolloutProgress,
+  { callback }: StatefulsetRolloutSpec,
+): RolloutProgress['phase'] {
+  if (phase !== 'CallingBack' || callback !== undefined || outcome === undefined) return phase;
+  return outcome.result === 'Done' ? 'RolloutDone' : 'RolloutFailed';
 }
 
 /**

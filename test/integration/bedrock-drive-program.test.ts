@@ -74,6 +74,21 @@ describe('bedrock as a process', () => {
     assert.match(err, /^The time is over: /);
   });
 
+  test('outside of a cluster it says how to name one', async () => {
+    const child = spawn(process.execPath, [program, 'bedrock', 'status', 'kv-dev'], {
+      env: { PATH: process.env['PATH'], HOME: folder },
+      timeout: 30_000,
+    });
+    let err = '';
+    child.stderr.on('data', (text: Buffer) => void (err += text.toString()));
+    const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+    assert.equal(code, 1);
+    assert.equal(
+      err,
+      'Cannot reach the cluster from inside as KUBERNETES_SERVICE_HOST is not set, as it is in a pod; outside of a cluster, name a kubeconfig with --kubeconfig or $KUBECONFIG\n',
+    );
+  });
+
   test('status, pause, resume and retry find the rollout', async () => {
     const on = ['kv-dev', '-n', 'demo'];
     const status = await bedrock(['status', ...on]);
