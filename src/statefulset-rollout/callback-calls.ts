@@ -60,8 +60,8 @@ export class CallbackCalls {
     const id = idOf(ended.progress);
     const known = this.#calls.get(uid);
     if (known?.id !== id) {
-      // Of another outcome: nobody waits for it any more.
-      this.forget(uid);
+      // Of another outcome: nobody waits for it any more, but who is to be told whether it arrived.
+      if (known?.onEnd === undefined) this.forget(uid);
       this.#begin(ended, id, signal);
       return undefined;
     }
