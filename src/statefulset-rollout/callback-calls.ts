@@ -21,9 +21,14 @@ type Ending =
 interface Call {
   /** Of the attempt. */
   readonly id: string;
+  /** Of the rollout whose outcome is told. */
+  readonly rollout: string;
+  readonly stageId: string;
   readonly giving: AbortController;
   /** Undefined while it is under way. */
   ending: Ending | undefined;
+  /** Called once it has ended. */
+  onEnd?: () => void;
 }
 
 /** Calls that are under way at once, each with a connection of its own. */
@@ -61,8 +66,8 @@ export class CallbackCalls {
     const id = idOf(ended.progress);
     const known = this.#calls.get(uid);
     if (known?.id !== id) {
-      // Of another outcome: nobody waits for it any more.
-      this.forget(uid);
+      // Of another outcome: nobody waits for it any more, but who is to be told whether it arrived.
+      if (known?.onEnd === undefined) this.forget(uid);
       this.#begin(ended, id, signal);
       return undefined;
     }
@@ -71,6 +76,29 @@ export class CallbackCalls {
     if (ending !== undefined) this.#calls.delete(uid);
     if (ending?.kind === 'failed') throw ending.error;
     return undefined;
+  }
+
+  /**
+   * Another rollout has begun: says so by `tell` where nobody was told how the one of `progress` ended, as soon as that is known. A
+   * receiver that begins the next rollout itself has been told, although its answer may be on its way yet.
+   */
+  superseded(
+    uid: string,
+    progress: RolloutProgress,
+    tell: (stageId: string | undefined) => void,
+  ): void {
+    const call = this.#calls.get(uid);
+    if (call?.rollout !== rolloutOf(progress)) {
+      tell(progress.callback.stageId || undefined);
+      return;
+    }
+    const tellUnlessTold = (): void => {
+      const { ending, stageId } = call;
+      const isTold = ending?.kind === 'told' && ending.told.deliveredStage === stageId;
+      if (!isTold) tell(stageId);
+    };
+    if (call.ending === undefined) call.onEnd = tellUnlessTold;
+    else tellUnlessTold();
   }
 
   /** Forgets a resource that is gone, or whose outcome is another one. */
@@ -92,7 +120,10 @@ export class CallbackCalls {
       this.#waiting.add(key);
       return;
     }
-    const call: Call = { id, giving: new AbortController(), ending: undefined };
+    const { progress } = ended;
+    const { stageId } = progress.callback;
+    const rollout = rolloutOf(progress);
+    const call: Call = { id, rollout, stageId, giving: new AbortController(), ending: undefined };
     this.#calls.set(uid, call);
     const running = this.#run(call, ended, signal).finally(() => {
       this.#running.delete(running);
@@ -119,7 +150,13 @@ export class CallbackCalls {
     } catch (error) {
       call.ending = { kind: 'failed', error };
     }
+    call.onEnd?.();
   }
+}
+
+/** Names a rollout; one that is begun again, as it was before, is another one. */
+function rolloutOf({ key, startedAt }: RolloutProgress): string {
+  return JSON.stringify([key, startedAt]);
 }
 
 /** Names one attempt of one outcome; a rollout that is begun again, as it was before, has another one. */

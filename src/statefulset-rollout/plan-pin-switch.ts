@@ -37,6 +37,16 @@ export function planPinOn(
   };
 }
 
+/** Returns when what forbids for now that pods are pinned is over; nothing where time does not end it, or nothing is to be pinned. */
+export function pinnedFrom(
+  { spec, snapshot, progress }: RolloutPass,
+  { set }: RolledSet,
+): Pick<Step, 'until'> {
+  const until = snapshot.holds[0]?.until;
+  const isWanted = spec.leakPolicy === 'Pin' && progress.phase === 'RolloutDone';
+  return isWanted && until !== undefined && !isPinned(progress, set) ? { until } : {};
+}
+
 /** Returns the step by which no pod is pinned any more; undefined where that is not wanted, or is so already. */
 export function planPinOff({ spec, progress }: RolloutPass, { set }: RolledSet): Step | undefined {
   if (spec.leakPolicy === 'Pin' || !isPinned(progress, set)) return undefined;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assert as check, integer, property, record } from 'fast-check';
-import { instant, seconds } from '#base/units.ts';
+import { after, instant, seconds } from '#base/units.ts';
 import { budgetOf, RolloutPlay } from '#testing/rollout-play.ts';
 import { supportOf } from './server-version.ts';
 
@@ -83,6 +83,18 @@ describe('pinning is switched on', () => {
       assert.equal(play.progress.partition, undefined);
     });
   }
+
+  test('once no earlier process can be at work any more, at the end too: it is looked at again by then', () => {
+    const play = RolloutPlay.settled().edit({ leakPolicy: 'Pin' });
+    const until = after(play.now, seconds(120));
+    play.holds = [{ until, because: { reason: 'AwaitingPredecessor', message: 'until later' } }];
+    assert.equal(play.rest(), 'RolloutDone RolloutDone');
+    assert.deepEqual(play.plan().requeue, { kind: 'at', at: until });
+    play.holds = [];
+    assert.equal(play.run(), 'RolloutDone RolloutDone');
+    assert.deepEqual(play.done, ['partition 0', 'partition 10']);
+    assert.deepEqual(play.plan().requeue, { kind: 'await-change' });
+  });
 });
 
 describe('pinning is switched off', () => {

@@ -10,7 +10,7 @@ import type { RolloutPlan } from './plan-decision.ts';
 import { planDeletion } from './plan-deletion.ts';
 import { withDiscovered } from './plan-discovery.ts';
 import { because, planOf, type RolloutPass, type Step } from './plan-outcome.ts';
-import { planPinAtRest } from './plan-pin-switch.ts';
+import { pinnedFrom, planPinAtRest } from './plan-pin-switch.ts';
 import { unpinnedIn } from './plan-rolling.ts';
 import { contestOf, planScale, planSet, tooLargeOf } from './plan-set.ts';
 import { isTerminal, noProgress, type RolloutProgress } from './progress.ts';
@@ -187,7 +187,7 @@ function planEnded(pass: RolloutPass): Step {
   if (pinning !== undefined) {
     return { ...pinning, phase, changes: { ...rest.changes, ...pinning.changes } };
   }
-  return planEdited(pass, target, rest);
+  return planEdited(pass, target, { ...rest, ...pinnedFrom(pass, target) });
 }
 
 /** Plans for an edit after the end, which may change how many pods there are. */

@@ -273,11 +273,16 @@ export class RolloutPassRun {
 
   /** Tells that a callback that was still tried is given up. */
   #tellSuperseded({ rollout, plan }: RolloutMoment): void {
-    const { phase, outcome, callback } = rollout.progress;
-    if (phase === 'CallingBack' && plan.progress.key !== rollout.progress.key) {
-      const message = `stage ${callback.stageId} was not told that ${outcome?.message ?? 'it ended'}`;
-      tellRollout(rollout, { reason: 'CallbackSuperseded', message }, this.#ports.events);
-    }
+    const { phase, key, outcome } = rollout.progress;
+    if (phase !== 'CallingBack' || plan.progress.key === key) return;
+    const { callbacks, events } = this.#ports;
+    callbacks.superseded(rollout.uid, rollout.progress, (stageId) => {
+      // Before any attempt only what the resource says now tells whether there is a receiver.
+      if (stageId === undefined && specOf(rollout)?.callback === undefined) return;
+      const receiver = stageId === undefined ? 'the receiver' : `stage ${stageId}`;
+      const message = `${receiver} was not told that ${outcome?.message ?? 'it ended'}`;
+      tellRollout(rollout, { reason: 'CallbackSuperseded', message }, events);
+    });
   }
 }
 

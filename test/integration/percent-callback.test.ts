@@ -188,6 +188,32 @@ test('[E-15] a new rollout gives a callback up that is still tried, and says so'
   await opened.close();
 });
 
+for (const [status, told] of [
+  [200, []],
+  [404, ['stage stage-1 was not told that 2 of 4 pods at 50 percent are new and ready']],
+] as const) {
+  test(`[E-15] a receiver that begins the next rollout and then answers ${status} ${told.length === 0 ? 'was told, and nothing says that it was not' : 'was not told, which is said'}`, async () => {
+    const opened = await settled();
+    const { receiver } = opened;
+    const late = Promise.withResolvers<ReturnType<typeof answered>>();
+    receiver.answers.push(late.promise);
+    const statefulset = opened.carried('db:2');
+    await opened.edit({ ...stage('stage-1'), percent: 50, statefulset });
+    await opened.until('it is called', () => receiver.calls.length === 1);
+    await opened.edit({ ...stage('stage-2'), percent: 100 });
+    await opened.until('the next one has begun', () => opened.phase() === 'RollingOut');
+    late.resolve(answered(status));
+    await opened.ended();
+    assert.deepEqual(
+      receiver.calls.map((call) => call.told['stageId']),
+      ['stage-1', 'stage-2'],
+    );
+    await opened.env.clock.advance(seconds(5));
+    assert.deepEqual(opened.messages('CallbackSuperseded'), told);
+    await opened.close();
+  });
+}
+
 test('[A-34] a key of the resource signs, and nothing is sent while the Secret lacks it', async () => {
   const opened = await settled();
   const { receiver, env } = opened;

@@ -35,6 +35,8 @@ export const recordedTypes: Readonly<Record<string, string>> = {
 
 /** Custom resources that are followed in etcd, whose keys name the group too, by `<group>/<plural>`. */
 export const recordedCustomTypes: Readonly<Record<string, string>> = {
+  'bedrock.operator.slack.com/statefulsetrollouts':
+    'statefulsetrollouts.bedrock.operator.slack.com',
   'rollout-operator.grafana.com/replicatemplates': 'replicatemplates.rollout-operator.grafana.com',
   'rollout-operator.grafana.com/zoneawarepoddisruptionbudgets':
     'zoneawarepoddisruptionbudgets.rollout-operator.grafana.com',

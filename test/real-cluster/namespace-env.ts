@@ -40,7 +40,7 @@ export interface Parts {
 /** What may still be written once a scenario is over. */
 const settling = seconds(1);
 
-const features: ReadonlySet<Feature> = new Set(['roles', 'cel']);
+const features: ReadonlySet<Feature> = new Set(['roles', 'cel', 'apply']);
 const ownFeatures: ReadonlySet<Feature> = new Set([...features, 'history', 'disturbance']);
 
 /** A namespace of the real cluster as {@link RealEnv} has it. */

@@ -12,6 +12,7 @@ import {
   usualNames,
   webhookPermissions,
 } from '#operator-permissions.ts';
+import { statefulsetFrontPermissions } from '#operator-statefulset-permissions.ts';
 import {
   peerCertificateRules,
   peerClusterRules,
@@ -32,11 +33,13 @@ export const INSTALLED_NAMESPACES = Object.freeze([
 ] as const);
 
 /** Whose Role the operator runs under (D-1). */
-export type RoleName = 'ours' | 'peer';
+export type RoleName = 'ours' | 'peer' | 'statefulset-rollout';
 
+const { own, watched } = statefulsetFrontPermissions;
 const rulesOf: Readonly<Record<RoleName, readonly RoleRule[]>> = {
   ours: roleRules([...operatorPermissions, ...budgetPermissions]),
   peer: peerRules,
+  'statefulset-rollout': roleRules([...own, ...watched]),
 };
 
 interface WebhookRules {
@@ -57,6 +60,8 @@ const webhookRulesOf: Readonly<Record<RoleName, (namespace: string) => WebhookRu
     inNamespace: peerCertificateRules(usualNames.secret),
     inCluster: peerClusterRules,
   }),
+  // It has no webhooks.
+  'statefulset-rollout': () => ({ inNamespace: [], inCluster: [] }),
 };
 
 /** Makes empty what our Roles permit to write and not to create, as the manifests do. */

@@ -32,13 +32,44 @@ export type OperatorProgram = (
 ) => Promise<Pick<ProgramOptions, 'path' | 'args' | 'env'>>;
 
 /** The sources, which reach the cluster by a kubeconfig. */
-const fromSources: OperatorProgram = async ({ number, through, flags, env }, options) => {
-  const { plane, namespace, account } = options;
+const fromSources: OperatorProgram = async (told, options) => {
+  const args = [main, `-kubernetes.config-file=${await kubeconfigOf(told, options)}`];
+  return { path: process.execPath, args: [...args, ...told.flags], env: told.env };
+};
+
+async function kubeconfigOf(
+  { number, through }: Pick<OperatorTold, 'number' | 'through'>,
+  { plane, namespace, account }: Parameters<OperatorProgram>[1],
+): Promise<string> {
   const kubeconfig = join(plane.programs.folder, `${namespace}-${number}.kubeconfig`);
   await writeFile(kubeconfig, plane.kubeconfig(account.token, through), { mode: 0o600 });
-  const args = [main, `-kubernetes.config-file=${kubeconfig}`, ...flags];
-  return { path: process.execPath, args, env };
-};
+  return kubeconfig;
+}
+
+/**
+ * The sources as the program for the StatefulsetRollouts of the namespace alone.
+ *
+ * @param flags besides
+ */
+export function asStatefulsetRollout(flags: readonly string[] = []): OperatorProgram {
+  return async (told, options) => ({
+    path: process.execPath,
+    args: [
+      main,
+      'statefulset-rollout',
+      `--kubeconfig=${await kubeconfigOf(told, options)}`,
+      `--watch-namespace=${options.namespace}`,
+      '--leader-elect=false',
+      '--metrics-bind-address=0',
+      '--health-probe-bind-address=0',
+      '--zap-encoder=json',
+      // Nothing of ours has run in the namespace before.
+      '--rollout.predecessor-horizon=1s',
+      ...flags,
+    ],
+    env: told.env,
+  });
+}
 
 /** Takes the method and path of a write, where it is, and whose and what it is. */
 export type OnOperatorWrite = (

@@ -16,13 +16,29 @@ const features: ReadonlySet<Feature> = new Set(['history', 'disturbance', 'zoneL
 /** What may still be written once a scenario is over. */
 const settling = seconds(5);
 
+/** What differs from the usual environment. */
+export interface EmbeddedEnvOptions extends EnvOptions, Pick<WorldOptions, 'controllers'> {
+  /** Starts another program than the one for rollout groups; resolves when it is ready. */
+  readonly program?: (world: World) => Promise<OperatorHandle>;
+}
+
 /** An {@link Env} on the embedded cluster in virtual time. */
-export async function embeddedEnv(
-  options: EnvOptions & Pick<WorldOptions, 'controllers'> = {},
-): Promise<Env> {
-  const { maxUnavailable = 2, ...rest } = options;
+export async function embeddedEnv(options: EmbeddedEnvOptions = {}): Promise<Env> {
+  const { maxUnavailable = 2, program = startGroupOperator, ...rest } = options;
   const world = await World.create({ ...rest, maxUnavailable: String(maxUnavailable) });
-  return new EmbeddedEnv(world, maxUnavailable);
+  return new EmbeddedEnv(world, { maxUnavailable, program });
+}
+
+async function startGroupOperator(world: World): Promise<OperatorHandle> {
+  const run = await world.readyOperator();
+  if (run.ended !== undefined) throw new Error('The operator ended', { cause: run.ended.error });
+  return {
+    kill: () => {
+      run.kill();
+      return Promise.resolve();
+    },
+    stop: () => world.run(run.stop()),
+  };
 }
 
 class EmbeddedEnv implements Env {
@@ -31,9 +47,14 @@ class EmbeddedEnv implements Env {
   readonly replicas: number;
   readonly maxUnavailable: number;
   readonly #world: World;
+  readonly #program: (world: World) => Promise<OperatorHandle>;
 
-  constructor(world: World, maxUnavailable: number) {
+  constructor(
+    world: World,
+    { maxUnavailable, program }: Required<Pick<EmbeddedEnvOptions, 'maxUnavailable' | 'program'>>,
+  ) {
     this.#world = world;
+    this.#program = program;
     this.replicas = world.options.replicas ?? 3;
     this.maxUnavailable = maxUnavailable;
   }
@@ -107,16 +128,8 @@ class EmbeddedEnv implements Env {
     await this.#world.clock.advance(span);
   }
 
-  async startOperator(): Promise<OperatorHandle> {
-    const run = await this.#world.readyOperator();
-    if (run.ended !== undefined) throw new Error('The operator ended', { cause: run.ended.error });
-    return {
-      kill: () => {
-        run.kill();
-        return Promise.resolve();
-      },
-      stop: () => this.#world.run(run.stop()),
-    };
+  startOperator(): Promise<OperatorHandle> {
+    return this.#program(this.#world);
   }
 
   async startReviewingOperator(): Promise<OperatorHandle> {

@@ -20,6 +20,7 @@ export const features = Object.freeze({
   roles: 'the embedded cluster enforces no Role',
   disturbance: 'only a control plane of our own may be restarted, paused and configured',
   cel: 'the embedded cluster has no engine for CEL',
+  apply: 'the embedded cluster takes nothing that is applied from the server side',
   zoneLabels: 'pods get the zone of their node as a label from version 1.35 on',
 });
 

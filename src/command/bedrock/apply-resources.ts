@@ -29,7 +29,26 @@ export async function applyPhase(
   ports: ApplyPorts,
 ): Promise<KubernetesObject> {
   await applyObject(resourceTypes.podDisruptionBudgets, budget, ports);
+  await withdrawStage(rollout, ports);
   return applyObject(resourceTypes.statefulsetRollouts, rollout, ports);
+}
+
+/**
+ * Takes the stage of an earlier deploy away where this one has none. The deploy API has changed its id since, so that an apply
+ * alone would take away the address, and leave the id.
+ */
+async function withdrawStage(rollout: JsonObject, { client, call }: ApplyPorts): Promise<void> {
+  if (objectAt(rollout, 'spec')['bapi'] !== undefined) return;
+  const type = resourceTypes.statefulsetRollouts;
+  const key = keyOf(rollout);
+  try {
+    const stored = await client.get(type, key, call);
+    if (objectAt(stored, 'spec')['bapi'] === undefined) return;
+    const body = { kind: 'merge', document: { spec: { bapi: null } } } as const;
+    await client.patch(type, key, { body, fieldManager, ...call });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
 }
 
 /**

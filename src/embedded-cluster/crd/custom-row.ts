@@ -1,5 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '#base/json.ts';
 import { objectField, textField, textsField } from '#embedded-cluster/json-fields.ts';
+import { invalidValue } from '#embedded-cluster/resource/causes.ts';
 import {
   allVerbs,
   scaleSubresource,
@@ -39,6 +40,7 @@ function customRow(definition: JsonObject, version: JsonObject): ResourceRow {
     isNamespaced: textField(spec, 'scope') === 'Namespaced',
   });
   const schema = objectField(objectField(version, 'schema'), 'openAPIV3Schema');
+  const hasRules = JSON.stringify(schema).includes('"x-kubernetes-validations"');
   const isLeaving = objectField(definition, 'metadata')['deletionTimestamp'] !== undefined;
   return Object.freeze({
     type,
@@ -58,15 +60,36 @@ function customRow(definition: JsonObject, version: JsonObject): ResourceRow {
     decode: decoderOf(type, schema),
     prepareForCreate: (object: JsonObject) => objectWithDefaults(object, schema),
     prepareForUpdate: (object: JsonObject) => objectWithDefaults(object, schema),
-    validate: (object: JsonObject) => [
-      ...validateMetadata(object, subdomainName),
-      ...validateValue(object, schema, ''),
-    ],
+    validate: (object: JsonObject) => {
+      const causes = [
+        ...validateMetadata(object, subdomainName),
+        ...validateValue(object, schema, ''),
+      ];
+      return hasRules && causes.some(({ reason }) => blocking.has(reason))
+        ? [...causes, unchecked]
+        : causes;
+    },
     ineffectiveFields: () => [],
     fieldLabels: selectableFields(version),
     listMerge: undefined,
   });
 }
+
+/** Causes that keep the rules of a schema from being looked at. */
+const blocking: ReadonlySet<string> = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
+
+/** Rules that were not looked at are told; that there is no engine for them here makes no difference. */
+const unchecked = invalidValue(
+  '<nil>',
+  null,
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+);
 
 function subresourcesOf(
   version: JsonObject,

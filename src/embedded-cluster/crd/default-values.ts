@@ -26,14 +26,10 @@ export function objectWithDefaults(object: JsonObject, schema: JsonObject): Json
 }
 
 function isDropped(value: JsonValue, own: JsonObject | undefined): boolean {
-  return value === null && own !== undefined && !isNullable(own);
+  return value === null && own !== undefined && own['nullable'] !== true;
 }
 
 function propertiesOf(schema: JsonObject): JsonObject {
   const { properties } = schema;
   return isJsonObject(properties) ? properties : {};
-}
-
-function isNullable(schema: JsonObject): boolean {
-  return schema['nullable'] === true || schema['x-kubernetes-preserve-unknown-fields'] === true;
 }

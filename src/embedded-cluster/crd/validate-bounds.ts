@@ -1,17 +1,21 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
-import { invalidValue } from '#embedded-cluster/resource/causes.ts';
+import { invalidValue, tooLong, tooMany } from '#embedded-cluster/resource/causes.ts';
 import type { Cause } from '#embedded-cluster/status-error.ts';
 import { compilePattern } from './compile-pattern.ts';
 
 /** Returns why a value breaks the bounds of its schema: size, number, pattern or format (CR-3). */
 export function boundCauses(value: JsonValue, schema: JsonObject, path: string): readonly Cause[] {
-  if (typeof value === 'number') return causesOf(value, path, numberFaults(value, schema));
-  if (typeof value === 'string') return causesOf(value, path, textFaults(value, schema));
+  if (typeof value === 'number') {
+    const faults = causesOf(value, path, numberFaults(value, schema));
+    return [...unsizedCauses(value, schema, path), ...faults];
+  }
+  if (typeof value === 'string') return textCauses(value, schema, path);
   if (isJsonArray(value)) {
-    return causesOf(value, path, sizeFaults(value.length, schema, 'Items'));
+    return sizeCauses(value, { schema, path, size: value.length, what: 'Items' });
   }
   if (!isJsonObject(value)) return [];
-  return causesOf(value, path, sizeFaults(Object.keys(value).length, schema, 'Properties'));
+  const size = Object.keys(value).length;
+  return sizeCauses(value, { schema, path, size, what: 'Properties' });
 }
 
 function causesOf(value: JsonValue, path: string, faults: readonly string[]): readonly Cause[] {
@@ -29,7 +33,6 @@ function numberFaults(value: number, schema: JsonObject): readonly string[] {
     ...limitFaults(value, schema, 'minimum'),
     ...limitFaults(value, schema, 'maximum'),
     ...(step !== undefined && value % step !== 0 ? [`should be a multiple of ${step}`] : []),
-    ...integerFaults(value, schema),
   ];
 }
 
@@ -54,31 +57,45 @@ function limitFaults(
 
 const INT32 = 2 ** 31;
 
-function integerFaults(value: number, schema: JsonObject): readonly string[] {
-  if (schema['format'] !== 'int32' || (value >= -INT32 && value < INT32)) return [];
-  return ['must be of type integer with format int32'];
+/** Whether integers of that format have a size. */
+export function isSized(format: JsonValue | undefined): format is string {
+  return format === 'int32' || format === 'int64';
+}
+
+/** A number that its format has no place for; the server names the field in the message alone. */
+function unsizedCauses(value: number, schema: JsonObject, path: string): readonly Cause[] {
+  const { format } = schema;
+  const isInRange = format !== 'int32' || (value >= -INT32 && value < INT32);
+  if (!isSized(format) || (Number.isInteger(value) && isInRange)) return [];
+  const detail = `Checked value must be of type integer with format ${format} in ${path}`;
+  return [invalidValue('<nil>', '', detail)];
+}
+
+/** Of length and pattern the first that is broken is told, and the format beside it. */
+function textCauses(value: string, schema: JsonObject, path: string): readonly Cause[] {
+  const maximum = bound(schema, 'maxLength');
+  const faults = formatFaults(value, schema);
+  if (maximum !== undefined && codePoints(value) > maximum) {
+    // The limit counts characters; bytes are what the server calls them.
+    return [tooLong(path, maximum), ...causesOf(value, path, faults)];
+  }
+  return causesOf(value, path, [...textFaults(value, schema), ...faults]);
 }
 
 function textFaults(value: string, schema: JsonObject): readonly string[] {
-  const { pattern, format } = schema;
-  const faults = [...lengthFaults(value, schema)];
+  const minimum = bound(schema, 'minLength');
+  if (minimum !== undefined && codePoints(value) < minimum) {
+    return [`should be at least ${minimum} chars long`];
+  }
+  const { pattern } = schema;
   // A definition with a pattern that cannot be read was refused.
-  if (typeof pattern === 'string' && compilePattern(pattern)?.test(value) === false) {
-    faults.push(`should match '${pattern}'`);
-  }
-  if (typeof format === 'string' && FORMATS.get(format)?.test(value) === false) {
-    faults.push(`must be of type ${format}`);
-  }
-  return faults;
+  const isUnmatched = typeof pattern === 'string' && compilePattern(pattern)?.test(value) === false;
+  return isUnmatched ? [`should match '${pattern}'`] : [];
 }
 
-function lengthFaults(value: string, schema: JsonObject): readonly string[] {
-  const [minimum, maximum] = [bound(schema, 'minLength'), bound(schema, 'maxLength')];
-  const length = codePoints(value);
-  if (minimum !== undefined && length < minimum)
-    return [`should be at least ${minimum} chars long`];
-  if (maximum === undefined || length <= maximum) return [];
-  return [`should be at most ${maximum} chars long`];
+function formatFaults(value: string, { format }: JsonObject): readonly string[] {
+  const isFormed = typeof format !== 'string' || FORMATS.get(format)?.test(value) !== false;
+  return isFormed ? [] : [`must be of type ${format}`];
 }
 
 function codePoints(value: string): number {
@@ -95,15 +112,25 @@ const FORMATS: ReadonlyMap<string, RegExp> = new Map([
   ],
 ]);
 
-function sizeFaults(size: number, schema: JsonObject, what: string): readonly string[] {
-  const faults: string[] = [];
+function sizeCauses(
+  value: JsonValue,
+  {
+    schema,
+    path,
+    size,
+    what,
+  }: {
+    readonly schema: JsonObject;
+    readonly path: string;
+    readonly size: number;
+    readonly what: 'Items' | 'Properties';
+  },
+): readonly Cause[] {
   const [minimum, maximum] = [bound(schema, `min${what}`), bound(schema, `max${what}`)];
-  const noun = what.toLowerCase();
-  if (minimum !== undefined && size < minimum) {
-    faults.push(`should have at least ${minimum} ${noun}`);
-  }
-  if (maximum !== undefined && size > maximum) {
-    faults.push(`should have at most ${maximum} ${noun}`);
-  }
-  return faults;
+  const isTooSmall = minimum !== undefined && size < minimum;
+  const fault = `should have at least ${minimum} ${what.toLowerCase()}`;
+  return [
+    ...causesOf(value, path, isTooSmall ? [fault] : []),
+    ...(maximum !== undefined && size > maximum ? [tooMany(path, size, maximum)] : []),
+  ];
 }

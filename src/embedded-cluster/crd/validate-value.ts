@@ -1,14 +1,9 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { isSameJson, textsField } from '#embedded-cluster/json-fields.ts';
-import {
-  duplicate,
-  invalidValue,
-  notSupported,
-  required,
-} from '#embedded-cluster/resource/causes.ts';
+import { duplicate, invalidValue, notOneOf, required } from '#embedded-cluster/resource/causes.ts';
 import type { Cause } from '#embedded-cluster/status-error.ts';
 import { itemSchema, propertySchema } from './prune.ts';
-import { boundCauses } from './validate-bounds.ts';
+import { boundCauses, isSized } from './validate-bounds.ts';
 
 /** Returns why `value` breaks `schema`; `path` is where it stands, empty for the object itself (CR-3). */
 export function validateValue(
@@ -18,7 +13,15 @@ export function validateValue(
 ): readonly Cause[] {
   if (value === null && schema['nullable'] === true) return [];
   const wrongType = typeCauses(value, schema, path);
-  if (wrongType.length > 0) return wrongType;
+  if (wrongType.length > 0) {
+    // A fraction is held against the bounds of whole numbers, too.
+    const bounds = typeof value === 'number' && isSized(schema['format']);
+    return [
+      ...wrongType,
+      ...(bounds ? boundCauses(value, schema, path) : []),
+      ...enumCauses(value, schema, path),
+    ];
+  }
   return [
     ...enumCauses(value, schema, path),
     ...boundCauses(value, schema, path),
@@ -41,11 +44,23 @@ function typeCauses(value: JsonValue, schema: JsonObject, path: string): readonl
     if (seen === 'integer' || seen === 'string') return [];
     return [wrongType(path, seen, 'integer,string')];
   }
-  const { type } = schema;
+  const { type, format } = schema;
   if (typeof type !== 'string' || type === seen) return [];
   if (type === 'number' && seen === 'integer') return [];
-  return [wrongType(path, seen, type)];
+  return [type === 'integer' ? noInteger(path, seen, format) : wrongType(path, seen, type)];
 }
+
+function noInteger(path: string, seen: string, format: JsonValue | undefined): Cause {
+  const goName = goNames.get(seen);
+  if (!isSized(format) || goName === undefined) return wrongType(path, seen, 'integer');
+  return wrongType(path, goName, format);
+}
+
+/** What the server calls types in place of an integer with a size. */
+const goNames: ReadonlyMap<string, string> = new Map([
+  ['number', 'float64'],
+  ['boolean', ''],
+]);
 
 function wrongType(path: string, seen: string, wanted: string): Cause {
   return {
@@ -59,7 +74,7 @@ function enumCauses(value: JsonValue, schema: JsonObject, path: string): readonl
   const { enum: allowed } = schema;
   if (!isJsonArray(allowed) || allowed.some((each) => isSameJson(each, value))) return [];
   const texts = allowed.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
-  return [notSupported(path, typeof value === 'string' ? value : JSON.stringify(value), texts)];
+  return [notOneOf(path, value, texts)];
 }
 
 function schemasAt(schema: JsonObject, member: string): readonly JsonObject[] {
@@ -116,21 +131,24 @@ function elementCauses(
   const causes = list.flatMap((element, index) =>
     validateValue(element, items, `${path}[${index}]`),
   );
-  const seen = new Set<string>();
+  const seen = new Map<string, number>();
   for (const [index, element] of list.entries()) {
-    const key = identityOf(element, schema);
-    if (key === undefined) continue;
-    if (seen.has(key)) causes.push(duplicate(`${path}[${index}]`, key));
-    seen.add(key);
+    const identity = identityOf(element, schema);
+    if (identity === undefined) continue;
+    const text = JSON.stringify(identity);
+    const count = (seen.get(text) ?? 0) + 1;
+    // However often it comes, it is told once.
+    if (count === 2) causes.push(duplicate(`${path}[${index}]`, identity));
+    seen.set(text, count);
   }
   return causes;
 }
 
 /** Returns what may occur once in a set or a map list; undefined for other lists. */
-function identityOf(element: JsonValue, schema: JsonObject): string | undefined {
+function identityOf(element: JsonValue, schema: JsonObject): JsonValue | undefined {
   const listType = schema['x-kubernetes-list-type'];
-  if (listType === 'set') return JSON.stringify(element);
+  if (listType === 'set') return element;
   if (listType !== 'map' || !isJsonObject(element)) return undefined;
   const keys = textsField(schema, 'x-kubernetes-list-map-keys');
-  return JSON.stringify(Object.fromEntries(keys.map((key) => [key, element[key] ?? null])));
+  return Object.fromEntries(keys.map((key) => [key, element[key] ?? null]));
 }

@@ -23,10 +23,12 @@ export function forbiddenField(field: string, detail: string): Cause {
 
 /** Returns the cause for a field that takes only the values `supported`, which are listed sorted. */
 export function notSupported(field: string, value: string, supported: readonly string[]): Cause {
-  const list = supported
-    .toSorted()
-    .map((each) => JSON.stringify(each))
-    .join(', ');
+  return notOneOf(field, value, supported.toSorted());
+}
+
+/** Returns the cause for a field that takes only the values `supported`, which are listed as they come. */
+export function notOneOf(field: string, value: JsonValue, supported: readonly string[]): Cause {
+  const list = supported.map((each) => JSON.stringify(each)).join(', ');
   return {
     reason: 'FieldValueNotSupported',
     message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${list}`,
@@ -35,7 +37,7 @@ export function notSupported(field: string, value: string, supported: readonly s
 }
 
 /** Returns the cause for a value that may occur once only. */
-export function duplicate(field: string, value: string): Cause {
+export function duplicate(field: string, value: JsonValue): Cause {
   return {
     reason: 'FieldValueDuplicate',
     message: `Duplicate value: ${JSON.stringify(value)}`,
@@ -52,7 +54,16 @@ export function notFoundValue(field: string, value: string): Cause {
 export function tooLong(field: string, limit: number): Cause {
   return {
     reason: 'FieldValueTooLong',
-    message: `Too long: may not be more than ${limit} bytes`,
+    message: `Too long: may not be more than ${limit} ${limit === 1 ? 'byte' : 'bytes'}`,
+    field,
+  };
+}
+
+/** A list or a map with more members than `limit`. */
+export function tooMany(field: string, count: number, limit: number): Cause {
+  return {
+    reason: 'FieldValueTooMany',
+    message: `Too many: ${count}: must have at most ${limit} ${limit === 1 ? 'item' : 'items'}`,
     field,
   };
 }
