@@ -11,7 +11,7 @@ const rollout = parseRollout({ metadata });
 
 function endedOf(stageId: string): EndedRollout {
   const progress = { ...noProgress, key: stageId, callback: { ...noCallback, stageId } };
-  return { rollout, progress, status: {} };
+  return { rollout, progress };
 }
 
 /** Whether the first of two calls has arrived, and what is said of it once the second one is made. */
@@ -19,6 +19,7 @@ async function saidOf(isDelivered: boolean): Promise<readonly (string | undefine
   const answers: ((progress: RolloutProgress | undefined) => void)[] = [];
   const calls = new CallbackCalls({
     attempts: {
+      bodyOf: () => '{}',
       attempt: (_, signal) => {
         const { promise, resolve } = Promise.withResolvers<RolloutProgress | undefined>();
         signal.addEventListener('abort', () => resolve(undefined));

@@ -119,6 +119,11 @@ export class CallbackServer {
 
   #take(seen: ReceivedCallback, response: ServerResponse): void {
     const { signingKey } = this.#options;
+    const refusal = refusalOf(seen);
+    if (refusal !== undefined) {
+      response.writeHead(...refusal).end();
+      return;
+    }
     if (signingKey !== undefined && !this.#isSigned(seen, signingKey)) {
       response.writeHead(401).end('the signature is wrong');
       return;
@@ -143,6 +148,17 @@ export class CallbackServer {
     const given = Buffer.from(signature);
     return given.length === wanted.length && timingSafeEqual(given, wanted);
   }
+}
+
+/** What no receiver could take: all of E-3 is there, signed or not. */
+function refusalOf({ method, headers }: ReceivedCallback): [number, string] | undefined {
+  if (method !== 'POST') return [405, 'Method Not Allowed'];
+  if (headers['content-type'] !== 'application/json') return [415, 'Unsupported Media Type'];
+  if (!/^[\da-f]{64}$/.test(String(headers['idempotency-key']))) return [400, 'No key'];
+  if (!/^\d{1,12}$/.test(String(headers['x-bedrock-timestamp']))) return [400, 'No timestamp'];
+  if (!/^statefulset-rollout-operator\/\S+$/.test(headers['user-agent'] ?? ''))
+    return [400, 'No agent'];
+  return undefined;
 }
 
 /** Answers with `status`. */

@@ -34,6 +34,12 @@ interface Registration {
   readonly Check?: Check;
 }
 
+interface AskedHealth {
+  readonly service: string;
+  readonly url: URL;
+  readonly token: string | undefined;
+}
+
 interface Waiting {
   readonly index: number;
   readonly answer: () => void;
@@ -111,27 +117,34 @@ export class ConsulServer {
     const given = request.headers['x-consul-token'];
     const token = typeof given === 'string' ? given : undefined;
     const service = /^\/v1\/health\/service\/([^/]+)$/.exec(url.pathname)?.[1];
+    const refusal = refusalOf(request.method ?? '', url, service !== undefined);
+    if (refusal !== undefined) {
+      fail(response, ...refusal);
+      return;
+    }
     if (service === undefined) {
       this.#change(url, Buffer.concat(chunks).toString());
       response.writeHead(200).end();
       return;
     }
     this.received.push({ target: request.url ?? '', token });
+    this.#ask(response, { service: decodeURIComponent(service), url, token });
+  }
+
+  #ask(response: ServerResponse, asked: AskedHealth): void {
     const obstacle = this.obstacles.shift();
     if (obstacle !== undefined) obstacle(response);
-    else if (url.searchParams.get('dc') === 'nowhere') fail(response, 500, 'No path to datacenter');
-    else if (this.#isRefused(token)) fail(response, 403, 'rpc error: ACL not found');
-    else this.#answer(response, { service: decodeURIComponent(service), url, token });
+    else if (asked.url.searchParams.get('dc') === 'nowhere')
+      fail(response, 500, 'No path to datacenter');
+    else if (this.#isRefused(asked.token)) fail(response, 403, 'rpc error: ACL not found');
+    else this.#answer(response, asked);
   }
 
   #isRefused(token: string | undefined): boolean {
     return this.#token !== undefined && token !== undefined && token !== this.#token;
   }
 
-  #answer(
-    response: ServerResponse,
-    asked: { readonly service: string; readonly url: URL; readonly token: string | undefined },
-  ): void {
+  #answer(response: ServerResponse, asked: AskedHealth): void {
     const index = Number(asked.url.searchParams.get('index') ?? '0');
     const answer = (): void => {
       const isHidden = this.#token !== undefined && asked.token === undefined;
@@ -213,6 +226,29 @@ export class ConsulServer {
     if (isOn) this.#maintained.add(id);
     else this.#maintained.delete(id);
   }
+}
+
+/** What may be asked about health, and how; a real Consul knows more, which nobody here is to ask for. */
+const parameters: Readonly<Record<string, RegExp>> = {
+  dc: /./,
+  ns: /./,
+  partition: /./,
+  index: /^\d+$/,
+  wait: /^\d+(?:ms|s|m)$/,
+  stale: /^$/,
+};
+
+/** As an agent refuses what it does not serve, or cannot read; parameters that it would pass over are refused, too. */
+function refusalOf(
+  method: string,
+  { pathname, searchParams }: URL,
+  isQuestion: boolean,
+): readonly [status: number, text: string] | undefined {
+  if (!isQuestion && !pathname.startsWith('/v1/agent/')) return [404, 'no such path'];
+  if (method !== (isQuestion ? 'GET' : 'PUT')) return [405, `method ${method} not allowed`];
+  if (!isQuestion) return undefined;
+  const wrong = [...searchParams].find(([name, value]) => parameters[name]?.test(value) !== true);
+  return wrong && [400, `Invalid ${wrong.join(' ')}`];
 }
 
 function maintenance(CheckID: string, isOn: boolean): readonly unknown[] {

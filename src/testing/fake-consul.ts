@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import { valid } from '#base/parsed.ts';
-import { seconds } from '#base/units.ts';
+import { type Monotonic, seconds } from '#base/units.ts';
 import type { Consul, ConsulAnswer, ConsulAsking, ConsulQuestion } from '#check/consul.ts';
 import type { OwnToken } from '#check/consul-tokens.ts';
 import type { ServiceInstance } from '#check/parse-consul.ts';
@@ -14,6 +14,10 @@ export class FakeConsul {
   readonly #clock: Clock;
   readonly #services = new Map<string, Map<string, ServiceInstance>>();
   readonly #waiting = new Set<() => void>();
+  /** When each watch asked last. */
+  readonly #askedAt = new WeakMap<AbortSignal, Monotonic>();
+  /** Indexes that were answered. */
+  readonly #told = new Set<bigint>([0n]);
   #trouble: Extract<ConsulAnswer, { kind: 'trouble' }> | undefined;
   #index = 10n;
 
@@ -68,15 +72,29 @@ export class FakeConsul {
     for (const wake of this.#waiting) wake();
   }
 
-  async #ask(question: ConsulQuestion, { index, signal }: ConsulAsking): Promise<ConsulAnswer> {
+  async #ask(question: ConsulQuestion, asking: ConsulAsking): Promise<ConsulAnswer> {
+    const { index, signal } = asking;
     const fate = this.intercept();
     if (fate === 'not-sent') return never();
     this.questions.push(question);
+    this.#judge(question, asking);
     if (fate === 'not-answered') return never();
     if (this.#trouble === undefined && index >= this.#index) await this.#change(signal);
     if (this.#trouble !== undefined) return this.#trouble;
     const instances = [...(this.#services.get(question.service)?.values() ?? [])];
+    this.#told.add(this.#index);
     return { kind: 'instances', instances, index: this.#index };
+  }
+
+  /** As it is documented: a watch asks once a second at most, and after an index that it was told. @throws where it does not */
+  #judge({ service }: ConsulQuestion, { index, signal }: ConsulAsking): void {
+    const now = this.#clock.monotonic();
+    const before = this.#askedAt.get(signal);
+    this.#askedAt.set(signal, now);
+    if (service === '' || /[/?#\s]/.test(service)) throw new Error(`No service: ${service}`);
+    if (!this.#told.has(index)) throw new Error(`Nobody told the index ${index}`);
+    if (before !== undefined && now - before < seconds(1))
+      throw new Error(`Two questions about ${service} within ${now - before} ms`);
   }
 
   #change(signal: AbortSignal): Promise<void> {

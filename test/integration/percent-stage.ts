@@ -259,8 +259,10 @@ export class PercentStage {
     return mostDown(this.env.cluster.eventLog.commits, this.pods());
   }
 
+  /** @throws where callbacks were sent as none may be */
   async close(): Promise<void> {
     await this.env.close();
+    assert.deepEqual(this.receiver.problems, []);
   }
 }
 
