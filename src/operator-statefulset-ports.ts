@@ -23,6 +23,7 @@ import { HeldTimes } from '#statefulset-rollout/held-times.ts';
 import type { NativeBudgetView } from '#statefulset-rollout/native-budget.ts';
 import type { RolloutView } from '#statefulset-rollout/parse-resource.ts';
 import { PartialAging } from '#statefulset-rollout/partial-aging.ts';
+import { PartitionWrites } from '#statefulset-rollout/partition-writes.ts';
 import { RevisionAges } from '#statefulset-rollout/revision-ages.ts';
 import { tellRollout } from '#statefulset-rollout/rollout-reasons.ts';
 import { RolloutWitness } from '#statefulset-rollout/rollout-witness.ts';
@@ -90,14 +91,14 @@ export function statefulsetPorts(
     const message = `the API server keeps its own value of ${paths.join(', ')}`;
     tellRollout(rollout, { reason: 'SemanticDiffIgnored', message }, events);
   });
+  const ofSets = { sights, unseenSets, partitions: new PartitionWrites() };
   const freshness = { pods: pods.freshness, statefulSets: statefulSets.freshness };
   return {
     ...caches,
     ...shared,
     open,
     discovery,
-    sights,
-    unseenSets,
+    ...ofSets,
     ...ofRollouts,
     reads: new ConsistentReads({ client, clock, ...freshness, ...(parsePod && { parsePod }) }),
     refusals: new Refusals(),
@@ -116,7 +117,7 @@ export function statefulsetPorts(
       ...ofRollouts,
       metrics: rolloutMetrics,
     }),
-    setWrites: new SetWrites({ client, log, sights, unseenSets }),
+    setWrites: new SetWrites({ ...shared, ...ofSets }),
     deletions: new PodDeletions({ ...shared, pods: pods.freshness, open }),
     stuckAfter: config.rollout.stuckAfter,
   };

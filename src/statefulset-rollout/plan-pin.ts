@@ -16,7 +16,9 @@ import {
   planBroken,
   podsOf,
   rotationOf,
+  slotsBeside,
   slotsFor,
+  waitBeside,
 } from './plan-rotation.ts';
 import type { RolloutProgress } from './progress.ts';
 import type { RolledSet } from './snapshot.ts';
@@ -175,8 +177,13 @@ function planLowered(pinned: Pinned): Step | undefined {
   const obstacle = candidates.length > 0 ? obstacleOf(pass) : pass.snapshot.holds[0];
   if (obstacle !== undefined) return { phase: phaseWhile(places), ...obstacle };
   const most = intervalOf(pass) > 0 ? 1 : places.length;
-  const passed = walkDown(held, { ...slotsFor(rotation), most });
-  if (passed.length === 0) return { phase: phaseWhile(places), ...noRoom(rotation) };
+  const { slots, slotsOfStuck } = slotsFor(rotation);
+  const beside = slotsBeside(rotation);
+  const passed = walkDown(held, { slots: Math.min(slots, beside), slotsOfStuck, most });
+  if (passed.length === 0) {
+    const isBeside = slots > 0 && beside === 0;
+    return { phase: phaseWhile(places), ...(isBeside ? waitBeside(rotation) : noRoom(rotation)) };
+  }
   return lowering(pinned, passed);
 }
 

@@ -1,5 +1,5 @@
 import { podsText } from '#base/pods-text.ts';
-import { after, type Instant, type Millis } from '#base/units.ts';
+import { after, type Instant, type Millis, seconds } from '#base/units.ts';
 import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import { podRef, setRef } from '#control/refs.ts';
 import type { PodView } from '#statefulset/view.ts';
@@ -9,6 +9,9 @@ import { discoveryHold } from './plan-discovery.ts';
 import { because, leftOf, type RolloutPass, type Step } from './plan-outcome.ts';
 import { candidatesOf, isCandidate, type Place } from './plan-places.ts';
 import type { RolledSet } from './snapshot.ts';
+
+/** How often it is looked whether others are done. */
+const lookedAfter = seconds(5);
 
 /** Why no pod goes now. */
 type Obstacle = Pick<Step, 'because' | 'until'>;
@@ -152,6 +155,29 @@ export function slotsFor({ places, parallelism }: Pick<Rotation, 'places' | 'par
     slots: room.kind === 'room' ? room.slots : 0,
     slotsOfStuck: roomForStuck(places, parallelism),
   };
+}
+
+/**
+ * Returns how many pods may go beside those that controllers take of other sets: the status of the budget does not tell of them
+ * in time, and nobody asks it for them.
+ */
+export function slotsBeside({ pass, target, places, parallelism }: Rotation): number {
+  if (parallelism.kind !== 'budget') return places.length;
+  const { budgets, elsewhere } = pass.snapshot;
+  const replicas = target.set.spec.replicas + elsewhere.replicas;
+  const all = parallelismOf(budgets, replicas, pass.spec.parallelWithoutBudget);
+  const away = places.filter(({ isUnavailable }) => isUnavailable).length;
+  const most = all.kind === 'many-budgets' ? 0 : all.most;
+  return Math.max(0, most - away - elsewhere.count);
+}
+
+/** Returns that those are waited for. */
+export function waitBeside({ pass, parallelism, candidates }: Rotation): Obstacle {
+  const name = parallelism.kind === 'budget' ? parallelism.name : '';
+  const sets = pass.snapshot.elsewhere.sets.join(', ');
+  const message = `waiting for pods of ${sets} that are let go under budget ${name}, too; ${podsText(candidates.length)} to go`;
+  // Changes of other sets wake nobody here but by the status of the budget.
+  return { because: because('AwaitingPods', message), until: after(pass.now, lookedAfter) };
 }
 
 /**

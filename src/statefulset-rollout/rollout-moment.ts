@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Millis } from '#base/units.ts';
 import type { ConsistentReads } from '#control/consistent-reads.ts';
-import type { SetScope, SetSnapshot } from '#control/group-sets.ts';
+import type { SetSnapshot } from '#control/group-sets.ts';
 import type { OpenDisruptions } from '#control/open-disruptions.ts';
 import type { ResourceProofs } from '#control/resource-proofs.ts';
 import { type HoldPorts, holdsOn, type LookedAt } from '#control/set-holds.ts';
@@ -17,14 +17,23 @@ import type { HeldTimes } from './held-times.ts';
 import { type NativeBudgetView, selectingBudgets } from './native-budget.ts';
 import { isMarked, rivalOf } from './owners.ts';
 import { finalizer, isOrphaning, type RolloutView } from './parse-resource.ts';
+import type { PartitionWrites } from './partition-writes.ts';
 import { planStatefulsetRollout } from './plan.ts';
 import type { RolloutPlan } from './plan-decision.ts';
+import { isPinned } from './plan-pin.ts';
+import { podsElsewhere } from './pods-elsewhere.ts';
 import { isTerminal } from './progress.ts';
 import type { RevisionAges } from './revision-ages.ts';
 import type { ServerVersion } from './server-version.ts';
+import { scopeOf } from './set-scope.ts';
 import type { SetSights } from './set-sights.ts';
 import type { SlackHealth, SlackReports } from './slack-reports.ts';
-import type { RolledSet, RolloutSnapshot, SetComparison } from './snapshot.ts';
+import {
+  nothingElsewhere,
+  type RolledSet,
+  type RolloutSnapshot,
+  type SetComparison,
+} from './snapshot.ts';
 
 /** What moments are made of. */
 export interface RolloutMomentPorts extends HoldPorts {
@@ -38,6 +47,7 @@ export interface RolloutMomentPorts extends HoldPorts {
   readonly proofs: ResourceProofs;
   readonly open: OpenDisruptions;
   readonly watched: WatchedPods;
+  readonly partitions: PartitionWrites;
   readonly sights: SetSights;
   readonly ages: RevisionAges;
   readonly evictions: Evictions;
@@ -72,11 +82,6 @@ export function parseKey(key: string): { readonly namespace: string; readonly na
   return { namespace, name };
 }
 
-/** Returns the set of `name`, as consistent reads look at it. */
-export function scopeOf(namespace: string, name: string): SetScope {
-  return { namespace, name, matchLabels: new Map() };
-}
-
 /** Returns the StatefulsetRollout `key` as it is now; undefined where there is none. Synchronous. */
 export function rolloutMomentOf(
   key: string,
@@ -103,6 +108,7 @@ export function rolloutMomentOf(
     unknownOwners: owners.unknown(),
     evictions: ports.evictions.results(rollout.uid),
     budgets: budgetsOf(rollout, target, ports),
+    elsewhere: elsewhereOf(rollout, target, { ...at, ports }),
     pinSupport: ports.version.support,
     discovery: ports.discovery.sight(rollout, target?.pods ?? []),
     holds,
@@ -197,6 +203,22 @@ function ownerOf(
   if (rival !== undefined || target === undefined) return rival;
   const { controllerUid, controllerName } = target.set;
   return controllerUid === rollout.uid ? undefined : controllerName;
+}
+
+/** Returns the pods of other sets that are away; those that go by evictions alone are counted by their budgets. */
+function elsewhereOf(
+  { progress }: RolloutView,
+  target: RolledSet | undefined,
+  {
+    now,
+    monotonic,
+    ports,
+  }: Pick<RolloutMoment, 'now' | 'monotonic'> & {
+    readonly ports: RolloutMomentPorts;
+  },
+): RolloutSnapshot['elsewhere'] {
+  if (target === undefined || !isPinned(progress, target.set)) return nothingElsewhere;
+  return podsElsewhere(target.set, { now, monotonic }, ports);
 }
 
 /** Returns the budgets of the template that is wanted: a set that is not there yet has some, too. */

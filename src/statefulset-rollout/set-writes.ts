@@ -1,14 +1,16 @@
+import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import type { SetRef } from '#control/decision.ts';
 import { unlessSent } from '#control/unless-sent.ts';
 import type { UnseenWrites } from '#control/unseen-writes.ts';
-import { isConflict } from '#kubernetes/api-error.ts';
+import { ApiError, isConflict, isOutcomeUnknown } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { StatefulsetRolloutSpec } from './api.ts';
 import type { RolloutView } from './parse-resource.ts';
+import type { PartitionWrites } from './partition-writes.ts';
 import { strategyOf } from './pinned-set.ts';
 import type { BecauseRollout } from './plan-decision.ts';
 import { isPinned } from './plan-pin.ts';
@@ -19,9 +21,11 @@ import { appliedAnnotation, hashAnnotation, rolloutAnnotation, wantedSet } from 
 /** What writes of sets go through. */
 export interface SetWritePorts {
   readonly client: Client;
+  readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Logger;
   readonly sights: SetSights;
   readonly unseenSets: UnseenWrites;
+  readonly partitions: PartitionWrites;
 }
 
 /** How a write leaves. */
@@ -111,15 +115,25 @@ export class SetWrites {
     { set, to }: { readonly set: StatefulSetView; readonly to: number | undefined },
     sending: SetSending,
   ): Promise<void> {
-    const { client, sights, unseenSets } = this.#ports;
+    const { client, clock, sights, unseenSets, partitions } = this.#ports;
     const { namespace, name, uid, resourceVersion } = set;
     const updateStrategy = strategyOf(to);
     const document = { metadata: { uid, resourceVersion }, spec: { updateStrategy } };
     const body = { kind: 'strategic', document } as const;
-    const options = this.#options('setting the partition of statefulset', name, sending);
-    const stored = await client.patch(type, { namespace, name }, { body, ...options });
-    unseenSets.answered(uid, stored.metadata.resourceVersion);
-    sights.repartitioned(rollout, set, stored);
+    const approve = (): void => {
+      sending.approve();
+      partitions.sent(set, clock.monotonic());
+    };
+    const marked = { ...sending, approve };
+    const options = this.#options('setting the partition of statefulset', name, marked);
+    try {
+      const stored = await client.patch(type, { namespace, name }, { body, ...options });
+      unseenSets.answered(uid, stored.metadata.resourceVersion);
+      sights.repartitioned(rollout, set, stored);
+    } catch (error) {
+      if (error instanceof ApiError && !isOutcomeUnknown(error)) partitions.refused(uid);
+      throw error;
+    }
   }
 
   /** Takes the marks and the ownership of `rollout` off the set. @throws what the request fails with */

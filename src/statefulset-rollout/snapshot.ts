@@ -27,6 +27,7 @@ export interface RolloutSnapshot {
   readonly evictions: EvictionResults | undefined;
   /** Native budgets of the namespace that select the pods. */
   readonly budgets: readonly SelectingBudget[];
+  readonly elsewhere: PodsElsewhere;
   readonly discovery: DiscoverySight;
   /** Whether the controllers of this cluster can pin pods. */
   readonly pinSupport: PinSupport;
@@ -41,6 +42,19 @@ export interface RolloutSnapshot {
   /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
   readonly stuckAfter: Millis | undefined;
 }
+
+/** Other pinned sets under the same budgets: pods of them are away, or may be in a moment, of which no budget may know yet. */
+export interface PodsElsewhere {
+  /** Of such pods; infinite where it is not known. */
+  readonly count: number;
+  /** Of all those sets. */
+  readonly replicas: number;
+  /** Names of the sets that have some. */
+  readonly sets: readonly string[];
+}
+
+/** There are none. */
+export const nothingElsewhere: PodsElsewhere = Object.freeze({ count: 0, replicas: 0, sets: [] });
 
 /** A StatefulsetRollout as it is stored. */
 export interface StoredRollout {

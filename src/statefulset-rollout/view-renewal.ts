@@ -3,7 +3,8 @@ import { maxDecisionAge } from '#control/basis.ts';
 import type { SetName } from '#control/owners-of-sets.ts';
 import { isProven } from '#control/set-proof.ts';
 import type { RolloutView } from './parse-resource.ts';
-import { parseKey, type RolloutMomentPorts, scopeOf, targetIn } from './rollout-moment.ts';
+import { parseKey, type RolloutMomentPorts, targetIn } from './rollout-moment.ts';
+import { scopeOf } from './set-scope.ts';
 
 /** A request may wait before it leaves: what it rests on is read again so long before it is too old. */
 const margin = millis(maxDecisionAge / 2);

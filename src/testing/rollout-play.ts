@@ -7,14 +7,15 @@ import { planStatefulsetRollout } from '#statefulset-rollout/plan.ts';
 import type { SelectingBudget } from '#statefulset-rollout/plan-budget.ts';
 import type { RolloutAction, RolloutPlan } from '#statefulset-rollout/plan-decision.ts';
 import { noProgress, type RolloutProgress } from '#statefulset-rollout/progress.ts';
-import type {
-  DiscoverySight,
-  EvictionResults,
-  PinSupport,
-  RolledSet,
-  RolloutSnapshot,
-  SetComparison,
-  SetValidation,
+import {
+  type DiscoverySight,
+  type EvictionResults,
+  nothingElsewhere,
+  type PinSupport,
+  type RolledSet,
+  type RolloutSnapshot,
+  type SetComparison,
+  type SetValidation,
 } from '#statefulset-rollout/snapshot.ts';
 import { podView, statefulSetView, T0, unready } from './views.ts';
 
@@ -163,6 +164,7 @@ export class RolloutPlay {
       pinSupport: this.pinSupport,
       holds: this.holds,
       heldUntil: this.heldUntil,
+      elsewhere: nothingElsewhere,
       leaving: new Set(),
       watched: {
         now: monotonic(this.time),
