@@ -3,11 +3,11 @@ import { after, type Millis, millis, seconds } from '#base/units.ts';
 import { StaleBasisError } from '#control/basis.ts';
 import type { Requeue } from '#control/decision.ts';
 import { sooner } from '#control/group-plan.ts';
-import { isProven } from '#control/set-proof.ts';
+import { isProven, type WholeProof } from '#control/set-proof.ts';
 import type { UnseenWrites } from '#control/unseen-writes.ts';
 import type { CallbackCalls } from './callback-calls.ts';
 import type { RolloutView } from './parse-resource.ts';
-import { isDisruptive } from './plan-decision.ts';
+import { isDisruptive, type RolloutAction } from './plan-decision.ts';
 import { isVersionNeeded } from './plan-pin-switch.ts';
 import type { RolloutProgress } from './progress.ts';
 import { type RolloutActionPorts, RolloutActions, type WorldAction } from './rollout-actions.ts';
@@ -117,10 +117,8 @@ export class RolloutPassRun {
     if (unreadRevisions.length > 0) {
       return (signal) => ages.read(rollout.namespace, unreadRevisions, signal);
     }
-    // What the resource owns goes with it, and its watch may not show that yet.
-    const isProofNeeded = isDisruptive(plan.action) || plan.action?.kind === 'remove-finalizer';
     const spec = specOf(rollout);
-    if (!isProofNeeded || spec === undefined || isProven(proof, monotonic)) return undefined;
+    if (spec === undefined || isKnown(plan.action, proof, monotonic)) return undefined;
     this.#reads += 1;
     if (this.#reads > mostReads) throw new StaleBasisError(Number.POSITIVE_INFINITY);
     const { namespace } = rollout;
@@ -284,6 +282,18 @@ export class RolloutPassRun {
       tellRollout(rollout, { reason: 'CallbackSuperseded', message }, events);
     });
   }
+}
+
+/** Whether enough is known to do `action`. */
+function isKnown(
+  action: RolloutAction | undefined,
+  proof: WholeProof,
+  monotonic: RolloutMoment['monotonic'],
+): boolean {
+  if (isDisruptive(action)) return isProven(proof, monotonic);
+  if (action?.kind !== 'remove-finalizer') return true;
+  // What the resource owns goes with it, and its watch may not show that set yet; pods are none of its own.
+  return isProven({ ...proof, pods: proof.statefulSets }, monotonic);
 }
 
 const contested = {
