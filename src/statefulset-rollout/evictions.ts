@@ -1,7 +1,15 @@
 import { backoffAfter } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { after, type Instant, type Millis, type Monotonic, seconds } from '#base/units.ts';
+import {
+  after,
+  type Instant,
+  type Millis,
+  type Monotonic,
+  millis,
+  monotonic,
+  seconds,
+} from '#base/units.ts';
 import { ageOf, type Basis, StaleBasisError } from '#control/basis.ts';
 import type { PodRef } from '#control/decision.ts';
 import type { OpenDisruptions } from '#control/open-disruptions.ts';
@@ -62,8 +70,11 @@ type End =
 interface Memory {
   readonly acceptedAt: Instant | undefined;
   readonly refusals: number;
-  readonly refused: EvictionRefusal | undefined;
+  readonly refused: Refused | undefined;
 }
+
+/** By a clock that nobody sets: a wall clock that is set back makes no wait longer. */
+type Refused = Omit<EvictionRefusal, 'until'> & { readonly until: Monotonic };
 
 const nothing: Memory = { acceptedAt: undefined, refusals: 0, refused: undefined };
 
@@ -86,7 +97,11 @@ export class Evictions {
 
   /** Returns what the API server said last; undefined where it was not asked. */
   results(uid: string): EvictionResults | undefined {
-    return this.#memory.get(uid);
+    const known = this.#memory.get(uid);
+    if (known?.refused === undefined) return known && { ...known, refused: undefined };
+    const { clock } = this.#ports;
+    const left = millis(known.refused.until - clock.monotonic());
+    return { ...known, refused: { ...known.refused, until: after(clock.now(), left) } };
   }
 
   forget(uid: string): void {
@@ -130,7 +145,8 @@ export class Evictions {
       return;
     }
     const { reason, error } = refused;
-    const until = after(now, waitAfter(refused, known.refusals));
+    const wait = waitAfter(refused, known.refusals);
+    const until = monotonic(this.#ports.clock.monotonic() + wait);
     const refusal = { reason, message: error.message, until };
     this.#memory.set(uid, { ...known, refusals: known.refusals + 1, refused: refusal });
   }
