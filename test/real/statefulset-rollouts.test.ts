@@ -27,8 +27,8 @@ describe('StatefulsetRollouts on a real control plane', {
     await lane?.close();
   });
 
-  // Most of it is waiting.
-  describe('in a namespace each', { concurrency: 3 }, () => {
+  // One after the other: the end of one takes back what pods of all were told to do.
+  describe('in a namespace each', () => {
     for (const [name, { needs, act }] of Object.entries(all)) {
       test(name, { timeout: 180_000 }, async (context) => {
         const program = asStatefulsetRollout();

@@ -1,6 +1,8 @@
 /** StatefulsetRollouts from their beginning to their end, for every cluster; each starts in an empty namespace. */
+
 import assert from 'node:assert/strict';
 import type { JsonObject } from '#base/json.ts';
+import { seconds } from '#base/units.ts';
 import { numberAt, objectAt, objectsAt, textAt } from '#embedded-cluster/controllers/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { carried, isReady, PercentSet, templateOf, valueAt } from './percent-set.ts';
@@ -47,6 +49,8 @@ export const percentRollouts: Readonly<Record<string, Scenario>> = {
         });
         const db = await PercentSet.settled(env);
         const [first, before] = [textAt(db.set, 'status', 'updateRevision'), db.uids];
+        // By their creationTimestamp, in whole seconds, is told which of two revisions is the older one.
+        await env.pass(seconds(1));
         await db.setImage('db:broken', { percent: 50 });
         await db.until('two of it are broken', () => [2, 3].every((at) => isBroken(db, at)));
         const mark = db.mark;

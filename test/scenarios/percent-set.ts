@@ -112,8 +112,13 @@ export class PercentSet {
     return this.make(rollouts, rolloutOf(image, spec));
   }
 
+  /** Edits the resource; resolves when that is seen, so that what is read next is no older. */
   async edit(spec: JsonObject): Promise<void> {
-    await this.sent('PATCH', this.path(rollouts, 'db'), { spec });
+    const { body } = await this.sent('PATCH', this.path(rollouts, 'db'), { spec });
+    const generation = numberAt(body as JsonObject, 'metadata', 'generation') ?? 0;
+    await this.until('the edit is seen', () => {
+      return (numberAt(this.rollout, 'metadata', 'generation') ?? 0) >= generation;
+    });
   }
 
   /** Has the set carry `image`. */
