@@ -114,8 +114,8 @@ export class PercentSet {
 
   /** Edits the resource; resolves when that is seen, so that what is read next is no older. */
   async edit(spec: JsonObject): Promise<void> {
-    const { body } = await this.sent('PATCH', this.path(rollouts, 'db'), { spec });
-    const generation = numberAt(body as JsonObject, 'metadata', 'generation') ?? 0;
+    const answer = await this.sent('PATCH', this.path(rollouts, 'db'), { spec });
+    const generation = numberAt(answer.body as JsonObject, 'metadata', 'generation') ?? 0;
     await this.until('the edit is seen', () => {
       return (numberAt(this.rollout, 'metadata', 'generation') ?? 0) >= generation;
     });
