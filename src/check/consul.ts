@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf, messageOf } from '#base/error-of.ts';
 import { invalid, type Parsed, problemText } from '#base/parsed.ts';
 import { quoted } from '#base/quoted.ts';
+import { readBegin } from '#base/read-begin.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import { openTransport } from '#kubernetes/connection.ts';
 import type { Environment } from '#kubernetes/proxy.ts';
@@ -237,12 +238,7 @@ class HttpConsul implements Consul {
 
 async function beginOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const read: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of chunks) {
-    read.push(chunk);
-    length += chunk.length;
-    if (length >= longestRefusal) break;
-  }
+  await readBegin(chunks, longestRefusal, read);
   return Buffer.concat(read).toString();
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
+import { readBegin } from '#base/read-begin.ts';
 import { type Millis, seconds } from '#base/units.ts';
 import { earlier } from './answer-deadline.ts';
 import type { Call } from './api-error.ts';
@@ -230,12 +231,7 @@ class HttpClient implements Client {
     const timer = this.#clock.timer(REFUSAL_DEADLINE, () => patience.abort());
     const chunks: Uint8Array[] = [];
     try {
-      let length = 0;
-      for await (const chunk of stream.chunks) {
-        chunks.push(chunk);
-        length += chunk.length;
-        if (length > LONGEST_REFUSAL) break;
-      }
+      await readBegin(stream.chunks, LONGEST_REFUSAL + 1, chunks);
     } finally {
       timer.cancel();
     }

@@ -2,6 +2,7 @@ import type { LookupFunction } from 'node:net';
 import type { Clock } from '#base/clock.ts';
 import { errorOf, messageOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
+import { readBegin } from '#base/read-begin.ts';
 import { type Millis, seconds } from '#base/units.ts';
 import { parseRetryAfter } from '#kubernetes/api-error.ts';
 import { HostLookup } from '#kubernetes/host-lookup.ts';
@@ -169,13 +170,8 @@ class HttpCallbackClient implements CallbackClient {
 /** @param ending by then the status has come, and that is what counts: what is still to come of the text changes nothing */
 async function excerptOf(chunks: AsyncIterable<Uint8Array>, ending: AbortSignal): Promise<string> {
   const read: Uint8Array[] = [];
-  let length = 0;
   try {
-    for await (const chunk of chunks) {
-      read.push(chunk);
-      length += chunk.length;
-      if (length >= mostRead) break;
-    }
+    await readBegin(chunks, mostRead, read);
   } catch (error) {
     // A receiver that breaks off may not have kept the callback.
     if (!ending.aborted) throw error;
