@@ -6,25 +6,25 @@
  */
 import { parseArgs } from 'node:util';
 import { errorOf } from '#base/error-of.ts';
-import { admission } from './admission.ts';
+import { admission } from './admission/admission.ts';
+import { rotation } from './admission/rotation.ts';
 import type { Bench } from './bench.ts';
-import { bundle } from './bundle.ts';
-import { evictions } from './evictions.ts';
+import { evictions } from './evictions/evictions.ts';
 import { type Findings, formatFindings, type Size } from './figures.ts';
-import { idle } from './idle.ts';
-import { percentRest } from './percent-rest.ts';
-import { percentRollouts } from './percent-rollouts.ts';
-import { phasedChecks } from './phased-checks.ts';
-import { phasedRollouts } from './phased-rollouts.ts';
-import { reaction } from './reaction.ts';
-import { rollout } from './rollout.ts';
-import { rotation } from './rotation.ts';
-import { scaling } from './scaling.ts';
+import { bundle } from './operator/bundle.ts';
+import { idle } from './operator/idle.ts';
+import { start } from './operator/start.ts';
+import { phasedChecks } from './phased-rollout/phased-checks.ts';
+import { phasedRollouts } from './phased-rollout/phased-rollouts.ts';
+import { reaction } from './rollout-group/reaction.ts';
+import { rollout } from './rollout-group/rollout.ts';
+import { scaling } from './rollout-group/scaling.ts';
 import { server } from './server.ts';
-import { start } from './start.ts';
-import { zoneEvictions } from './zone-evictions.ts';
-import { zoneMemory } from './zone-memory.ts';
-import { zoneUpdates } from './zone-updates.ts';
+import { percentRest } from './statefulset-rollout/percent-rest.ts';
+import { percentRollouts } from './statefulset-rollout/percent-rollouts.ts';
+import { zoneEvictions } from './zone-aware/zone-evictions.ts';
+import { zoneMemory } from './zone-aware/zone-memory.ts';
+import { zoneUpdates } from './zone-aware/zone-updates.ts';
 
 const benches: Readonly<Record<string, Bench>> = {
   rollout,

@@ -1,11 +1,11 @@
 import { Agent, request } from 'undici';
+import { PostConnection, postBytes } from './admission/post-connection.ts';
 import type { Bench } from './bench.ts';
-import { Cluster } from './cluster.ts';
-import type { Access } from './cluster-commands.ts';
+import { Cluster } from './cluster/cluster.ts';
+import type { Access } from './cluster/cluster-commands.ts';
+import { barePod, namespace } from './cluster/workload.ts';
 import { bounded, type Findings, percentile, type Size, told } from './figures.ts';
-import { PostConnection, postBytes } from './post-connection.ts';
-import { loadSince, machineReading, usageOf } from './process-usage.ts';
-import { barePod, namespace } from './workload.ts';
+import { loadSince, machineReading, usageOf } from './operator/process-usage.ts';
 
 const podBytes = 2_000;
 /** Requests under way at once. */

@@ -12,8 +12,8 @@ import { parseArgs } from 'node:util';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { errorOf } from '../src/base/error-of.ts';
 import { getOrAdd } from '../src/base/get-or-add.ts';
-import { demandOwnFolder, noteBuild } from './build-folder.ts';
-import { epochOf, sbomFiles, writeSboms } from './sbom.ts';
+import { demandOwnFolder, noteBuild } from './image/build-folder.ts';
+import { epochOf, sbomFiles, writeSboms } from './image/sbom.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -23,13 +23,16 @@ const kubeconfigReader = '@kubernetes/client-node';
 const programName = 'rollout-operator';
 
 /** What only a run with tracing loads: the SDK of OpenTelemetry, in a file of its own beside the program. */
-const tracing = { name: 'tracing', source: 'src/telemetry/open-tracing.ts' } as const;
+const tracing = { name: 'tracing', source: 'src/telemetry/tracing/open-tracing.ts' } as const;
 
 /** What only a resource that names an alarm loads: the SDK of AWS, beside the program as well. */
-const awsSdk = { name: 'aws-sdk', source: 'src/check/aws-sdk.ts' } as const;
+const awsSdk = { name: 'aws-sdk', source: 'src/check/cloudwatch/aws-sdk.ts' } as const;
 
 /** What only the first message to Slack loads: its library, beside the program as well. */
-const slackSdk = { name: 'slack-sdk', source: 'src/notification/slack-sdk.ts' } as const;
+const slackSdk = {
+  name: 'slack-sdk',
+  source: 'src/notification/slack-client/slack-sdk.ts',
+} as const;
 
 /** The tools for a `bedrock.yaml`, which no operator loads: beside the program as well, with what they share with it in them. */
 const bedrock = { name: 'bedrock', source: 'src/command/bedrock.ts' } as const;
@@ -105,11 +108,13 @@ export async function bundleInto(
 const filesBeside: Plugin = {
   name: 'files-beside',
   setup: (build) => {
-    const files = new Map(
-      beside.map(({ name, source }) => [source.replace('src/', '#'), `./${name}.mjs`]),
-    );
-    build.onResolve({ filter: /^#/ }, ({ path }) => {
-      const file = files.get(path);
+    const files = new Map(beside.map(({ name, source }) => [join(root, source), `./${name}.mjs`]));
+    build.onResolve({ filter: /^[#.]/ }, ({ path, resolveDir, kind }) => {
+      if (kind !== 'dynamic-import') return undefined;
+      const source = path.startsWith('#')
+        ? join(root, 'src', path.slice(1))
+        : join(resolveDir, path);
+      const file = files.get(source);
       return file === undefined ? undefined : { path: file, external: true };
     });
   },

@@ -7,7 +7,7 @@ import { readAllConfig } from '#config/all-config.ts';
 import { readPhasedRolloutConfig } from '#config/phased-config.ts';
 import { readConfig } from '#config/read-config.ts';
 import { readZoneAwareConfig, sharedZoneAwareConfig } from '#config/zone-aware-config.ts';
-import { usualNames } from '#operator-permissions.ts';
+import { usualNames } from '#operator/permissions/permissions.ts';
 import {
   allFiles,
   deployFiles,

@@ -11,18 +11,21 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { CLAIMS_NAME } from '#admission/claim.ts';
-import { webhookConfigurations, webhookService } from '#admission/webhook-configurations.ts';
+import { CLAIMS_NAME } from '#admission/claim/claim.ts';
+import {
+  webhookConfigurations,
+  webhookService,
+} from '#admission/webhook-configuration/webhook-configurations.ts';
 import { errorOf } from '#base/error-of.ts';
 import { zoneAwarePodDisruptionBudgetDefinition } from '#disruption-budget/api.ts';
 import { budgetPermissions } from '#disruption-budget/permissions.ts';
-import type { Permission } from '#kubernetes/permission.ts';
+import type { Permission } from '#kubernetes/authorization/permission.ts';
 import {
   operatorPermissions,
   roleRules,
   usualNames,
   webhookPermissions,
-} from '#operator-permissions.ts';
+} from '#operator/permissions/permissions.ts';
 import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
 import { allObjects } from './install/all-files.ts';
 import {

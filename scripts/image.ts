@@ -15,9 +15,14 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { errorOf } from '#base/error-of.ts';
 import { buildInto } from './build.ts';
-import { demandOwnFolder } from './build-folder.ts';
-import { type Builder, type Command, findBuilder, type ImageBuild } from './image-builders.ts';
-import { epochOf } from './sbom.ts';
+import { demandOwnFolder } from './image/build-folder.ts';
+import {
+  type Builder,
+  type Command,
+  findBuilder,
+  type ImageBuild,
+} from './image/image-builders.ts';
+import { epochOf } from './image/sbom.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 

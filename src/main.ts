@@ -9,8 +9,8 @@ const unbuilt: ReadonlySet<string> = new Set(['plan', 'simulate', 'why', 'get', 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   all: async (args) => (await import('#command/all.ts')).allCommand(args),
   bedrock: async (args) => (await import('#command/bedrock.ts')).bedrockCommand(args),
-  cluster: async (args) => (await import('#command/cluster.ts')).clusterCommand(args),
-  demo: async (args) => (await import('#command/demo.ts')).demoCommand(args),
+  cluster: async (args) => (await import('#demo/cluster-command.ts')).clusterCommand(args),
+  demo: async (args) => (await import('#demo/demo-command.ts')).demoCommand(args),
   'phased-rollout': async (args) =>
     (await import('#command/phased-rollout.ts')).phasedRolloutCommand(args),
   'statefulset-rollout': async (args) =>

@@ -2,29 +2,32 @@
  * The composition root, with the other files `operator-*.ts`: caches, budgets, webhooks and controllers are put together
  * here. It decides nothing about a pod; each room below knows only its own part.
  */
-import { aborted } from '#base/aborted.ts';
-import { atMost } from '#base/at-most.ts';
+import { aborted } from '#base/async/aborted.ts';
+import { atMost } from '#base/async/at-most.ts';
 import { seconds } from '#base/units.ts';
 import { askPermissions, type Permissions } from '#control/optional-permissions.ts';
-import type { EvictionBudgets } from '#disruption-budget/eviction-budgets.ts';
+import type { EvictionBudgets } from '#disruption-budget/eviction/eviction-budgets.ts';
 import { boundedClient } from '#kubernetes/bounded-client.ts';
 import type { Client } from '#kubernetes/client.ts';
-import type { EventRecorder } from '#kubernetes/event-recorder.ts';
-import { createEventRecorder, silentRecorder } from '#kubernetes/events.ts';
-import { LeaseLostError } from '#kubernetes/leader-election.ts';
-import type { Transport } from '#kubernetes/transport.ts';
-import { type Admission, type AdmissionSettings, startAdmission } from '#operator-admission.ts';
-import { openBudgets, type RunningBudgets } from '#operator-budgets.ts';
-import { type Caches, cachesSynced, createCaches, runCaches } from '#operator-caches.ts';
-import { showCapabilities } from '#operator-capabilities.ts';
-import { decoratedClient } from '#operator-client.ts';
-import { electionOf, runElection } from '#operator-election.ts';
-import { ownersOf, type ResourceCapability, showResources } from '#operator-resources.ts';
-import { tellMissingRules } from '#operator-role.ts';
-import { reconcileTerm, type TermParts, type TermSettings } from '#operator-term.ts';
-import { openZoneCapabilities, type ZoneCapabilitySettings } from '#operator-zone-capabilities.ts';
-import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
-import type { Readiness } from '#telemetry/readiness.ts';
+import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
+import { createEventRecorder, silentRecorder } from '#kubernetes/events/events.ts';
+import { LeaseLostError } from '#kubernetes/leader-election/leader-election.ts';
+import type { Transport } from '#kubernetes/transport/transport.ts';
+import type { Readiness } from '#telemetry/http/readiness.ts';
+import type { BudgetMetrics } from '#telemetry/metrics/budget-metrics.ts';
+import { type Admission, type AdmissionSettings, startAdmission } from './operator/admission.ts';
+import { openBudgets, type RunningBudgets } from './operator/budgets.ts';
+import { type Caches, cachesSynced, createCaches, runCaches } from './operator/caches.ts';
+import { showCapabilities } from './operator/capabilities.ts';
+import { decoratedClient } from './operator/manager/client.ts';
+import { electionOf, runElection } from './operator/manager/election.ts';
+import { tellMissingRules } from './operator/permissions/role.ts';
+import { ownersOf, type ResourceCapability, showResources } from './operator/resources.ts';
+import { reconcileTerm, type TermParts, type TermSettings } from './operator/term.ts';
+import {
+  openZoneCapabilities,
+  type ZoneCapabilitySettings,
+} from './operator/zone-aware/zone-capabilities.ts';
 
 /** What one run of the operator is given. */
 export interface OperatorOptions extends TermSettings {

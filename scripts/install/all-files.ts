@@ -1,9 +1,9 @@
 /** deploy/all: what a cluster needs beyond deploy/ to run every capability in one process. */
-import { sharedPhasedConfigurations } from '#admission/phased-webhook-configurations.ts';
-import { sharedZoneConfiguration } from '#admission/zone-webhook-configuration.ts';
-import type { Permission } from '#kubernetes/permission.ts';
-import { allPermissions } from '#operator-all-permissions.ts';
-import { roleRules } from '#operator-permissions.ts';
+import { sharedPhasedConfigurations } from '#admission/webhook-configuration/phased-webhook-configurations.ts';
+import { sharedZoneConfiguration } from '#admission/webhook-configuration/zone-webhook-configuration.ts';
+import type { Permission } from '#kubernetes/authorization/permission.ts';
+import { allPermissions } from '#operator/permissions/all-permissions.ts';
+import { roleRules } from '#operator/permissions/permissions.ts';
 import { deployment, name, type SetUp, withWebhooks } from './deployment.ts';
 
 /** With webhooks, and every capability. */

@@ -1,5 +1,5 @@
 /** The Helm chart, from what deploy/ is generated from. What has no source but itself is in {@link handWritten}. */
-import { operatorFlags } from '#config/flags.ts';
+import { operatorFlags } from '#config/flags/flags.ts';
 import { zoneAwarePodDisruptionBudgetDefinition } from '#disruption-budget/api.ts';
 import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
 import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';

@@ -1,7 +1,10 @@
 /** The templates of the chart, but for the Deployment and the Roles. */
-import { CLAIMS_NAME } from '#admission/claim.ts';
-import { sharedPhasedConfigurations } from '#admission/phased-webhook-configurations.ts';
-import { webhookConfigurations, webhookService } from '#admission/webhook-configurations.ts';
+import { CLAIMS_NAME } from '#admission/claim/claim.ts';
+import { sharedPhasedConfigurations } from '#admission/webhook-configuration/phased-webhook-configurations.ts';
+import {
+  webhookConfigurations,
+  webhookService,
+} from '#admission/webhook-configuration/webhook-configurations.ts';
 import { networkPolicy, podDisruptionBudget } from '../generate-deploy.ts';
 import { amend, amendAll, at, type Path } from './amend.ts';
 import {

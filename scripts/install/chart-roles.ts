@@ -1,13 +1,13 @@
 /** What the operator may do, as templates: our Roles by what each capability states, or the peer's. */
 import { budgetPermissions } from '#disruption-budget/permissions.ts';
-import { allPermissions } from '#operator-all-permissions.ts';
+import { allPermissions } from '#operator/permissions/all-permissions.ts';
 import {
   operatorPermissions,
   type RoleRule,
   roleRules,
   usualNames,
   webhookPermissions,
-} from '#operator-permissions.ts';
+} from '#operator/permissions/permissions.ts';
 import {
   account,
   all,

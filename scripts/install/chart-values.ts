@@ -1,5 +1,5 @@
 /** values.yaml of the chart: the words of the chart of grafana/rollout-operator, with what deploy/ says as defaults. */
-import { usualNames } from '#operator-permissions.ts';
+import { usualNames } from '#operator/permissions/permissions.ts';
 import { yaml } from '../generate-deploy.ts';
 import { valuesOfDeployment } from './chart-deployment.ts';
 

@@ -3,10 +3,13 @@
  * have {@link PLACEHOLDER}, which no API server accepts; namespace-names/ replaces it by what the user's kustomization says.
  */
 import { parse } from 'yaml';
-import { CLAIMS_NAME } from '#admission/claim.ts';
-import { webhookConfigurations, webhookService } from '#admission/webhook-configurations.ts';
-import type { Permission } from '#kubernetes/permission.ts';
-import { usualNames, webhookPermissions } from '#operator-permissions.ts';
+import { CLAIMS_NAME } from '#admission/claim/claim.ts';
+import {
+  webhookConfigurations,
+  webhookService,
+} from '#admission/webhook-configuration/webhook-configurations.ts';
+import type { Permission } from '#kubernetes/authorization/permission.ts';
+import { usualNames, webhookPermissions } from '#operator/permissions/permissions.ts';
 import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
 import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
 import {

@@ -1,6 +1,6 @@
 /** What the installs in place of controller-runtime's managers have in common. */
-import type { Permission } from '#kubernetes/permission.ts';
-import { roleRules } from '#operator-permissions.ts';
+import type { Permission } from '#kubernetes/authorization/permission.ts';
+import { roleRules } from '#operator/permissions/permissions.ts';
 
 /** Where a manager is installed, and under which names. */
 export interface ManagerPlace {

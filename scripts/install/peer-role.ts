@@ -1,5 +1,5 @@
 /** The Roles of grafana/rollout-operator as it ships them: those that may not change them run this operator under them. */
-import type { RoleRule } from '#operator-permissions.ts';
+import type { RoleRule } from '#operator/permissions/permissions.ts';
 
 /** Its Role, as far as this version's capabilities reach. */
 export const peerRules: readonly RoleRule[] = [

@@ -2,10 +2,10 @@
 import {
   phasedRolloutPrefix,
   phasedWebhookConfigurations,
-} from '#admission/phased-webhook-configurations.ts';
+} from '#admission/webhook-configuration/phased-webhook-configurations.ts';
 import { secretName } from '#config/phased-config.ts';
-import type { Permission } from '#kubernetes/permission.ts';
-import { phasedFrontPermissions } from '#operator-phased-permissions.ts';
+import type { Permission } from '#kubernetes/authorization/permission.ts';
+import { phasedFrontPermissions } from '#operator/permissions/phased-permissions.ts';
 import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
 import { containerSecurity, heapPercentage, memoryLimit } from './deployment.ts';
 import {

@@ -1,7 +1,7 @@
 /** deploy/statefulset-rollout: what a cluster needs to run this program for StatefulsetRollouts alone. */
-import type { Permission } from '#kubernetes/permission.ts';
-import { roleRules } from '#operator-permissions.ts';
-import { statefulsetFrontPermissions } from '#operator-statefulset-permissions.ts';
+import type { Permission } from '#kubernetes/authorization/permission.ts';
+import { roleRules } from '#operator/permissions/permissions.ts';
+import { statefulsetFrontPermissions } from '#operator/permissions/statefulset-permissions.ts';
 import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
 import { containerSecurity, heapPercentage, memoryLimit } from './deployment.ts';
 import { type ManagerPlace, managerSecurity, placedAs, roleObjects } from './manager-objects.ts';

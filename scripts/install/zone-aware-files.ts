@@ -2,10 +2,10 @@
 import {
   zoneAwarePrefix,
   zoneWebhookConfiguration,
-} from '#admission/zone-webhook-configuration.ts';
+} from '#admission/webhook-configuration/zone-webhook-configuration.ts';
 import { zoneAwareNames } from '#config/zone-aware-config.ts';
-import type { Permission } from '#kubernetes/permission.ts';
-import { zoneFrontPermissions } from '#operator-zone-permissions.ts';
+import type { Permission } from '#kubernetes/authorization/permission.ts';
+import { zoneFrontPermissions } from '#operator/permissions/zone-permissions.ts';
 import { zoneAwareUpdateDefinition } from '#zone-aware-update/definition.ts';
 import { zoneDisruptionBudgetDefinition } from '#zone-disruption-budget/definition.ts';
 import { containerSecurity, heapPercentage, memoryLimit } from './deployment.ts';

@@ -1,5 +1,5 @@
-import type { Permission } from '#kubernetes/permission.ts';
-import { CLAIMS_NAME } from './claim.ts';
+import type { Permission } from '#kubernetes/authorization/permission.ts';
+import { CLAIMS_NAME } from './claim/claim.ts';
 
 /** Names of objects that flags may change. */
 export interface AdmissionNames {

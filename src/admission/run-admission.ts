@@ -2,35 +2,35 @@
  * The admission webhooks: one file each, a server that has bounds for all that it takes, and one way from a review to its
  * answer. What cannot be found out is denied; the budgets that evictions ask are rooms of their own.
  */
-import { aborted } from '#base/aborted.ts';
+import { aborted } from '#base/async/aborted.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
-import type { CertificateSource } from '#certificate/certificate-source.ts';
+import type { CertificateSource } from '#certificate/x509/certificate-source.ts';
 import type { Config } from '#config/config.ts';
-import type { EvictionBudgets } from '#disruption-budget/eviction-budgets.ts';
+import type { EvictionBudgets } from '#disruption-budget/eviction/eviction-budgets.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { PodHttp } from '#pod-http/pod-http.ts';
-import type { BudgetMetrics } from '#telemetry/budget-metrics.ts';
-import { routeLabel } from '#telemetry/http-route.ts';
-import type { HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
+import { routeLabel } from '#telemetry/http/http-route.ts';
+import type { HttpServerMetrics } from '#telemetry/http/http-server-metrics.ts';
+import type { BudgetMetrics } from '#telemetry/metrics/budget-metrics.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
-import type { Tracing } from '#telemetry/tracing.ts';
-import { type AdmissionServer, startAdmissionServer } from './admission-server.ts';
-import { ConcurrencyLimit } from './concurrency-limit.ts';
-import { annotationRecord, zoneTrackerRecord } from './downscale-record.ts';
-import { collectFailurePolicies } from './failure-policy.ts';
-import { GroupLocks } from './group-locks.ts';
-import { noDownscale } from './no-downscale.ts';
-import { podEviction } from './pod-eviction.ts';
-import { prepareDownscale } from './prepare-downscale.ts';
-import { ReplicaClaims } from './replica-claims.ts';
-import type { Webhook } from './review.ts';
-import { handlersOf } from './review-handler.ts';
-import { reviewCounter } from './review-metrics.ts';
-import { sharedReads } from './shared-reads.ts';
-import { ZoneTracker } from './zone-tracker.ts';
-import { zpdbValidation } from './zpdb-validation.ts';
+import type { Tracing } from '#telemetry/tracing/tracing.ts';
+import { ReplicaClaims } from './claim/replica-claims.ts';
+import { zpdbValidation } from './custom-resource/zpdb-validation.ts';
+import { noDownscale } from './downscale/no-downscale.ts';
+import { podEviction } from './eviction/pod-eviction.ts';
+import { annotationRecord, zoneTrackerRecord } from './prepare-downscale/downscale-record.ts';
+import { GroupLocks } from './prepare-downscale/group-locks.ts';
+import { prepareDownscale } from './prepare-downscale/prepare-downscale.ts';
+import { ZoneTracker } from './prepare-downscale/zone-tracker.ts';
+import { ConcurrencyLimit } from './review/concurrency-limit.ts';
+import type { Webhook } from './review/review.ts';
+import { handlersOf } from './review/review-handler.ts';
+import { reviewCounter } from './review/review-metrics.ts';
+import { sharedReads } from './review/shared-reads.ts';
+import { type AdmissionServer, startAdmissionServer } from './server/admission-server.ts';
+import { collectFailurePolicies } from './webhook-configuration/failure-policy.ts';
 
 /** What {@link runAdmission} works with. */
 export interface AdmissionOptions {

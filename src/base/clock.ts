@@ -22,7 +22,7 @@ export interface SleepOptions extends TimerOptions {
 /**
  * All that the program knows of time (SIM-1). The shell owns one; the core receives `now` as a value.
  *
- * Adapters: the system clock (`telemetry/`), the virtual clock (`embedded-cluster/`).
+ * Adapters: the system clock (`telemetry/`), the virtual clock (`cluster/`).
  */
 export interface Clock {
   /** Returns the wall-clock time; it may step. */

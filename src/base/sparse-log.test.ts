@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FakeClock } from '#testing/fake-clock.ts';
-import { KeptLog } from '#testing/kept-log.ts';
+import { FakeClock } from '#support/clocks/fake-clock.ts';
+import { KeptLog } from '#support/telemetry/kept-log.ts';
 import { SparseLog } from './sparse-log.ts';
 import { minutes } from './units.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Problem } from './parsed.ts';
-import { quoted } from './quoted.ts';
+import { quoted } from './text/quoted.ts';
 
 /** The greatest value of an integer of the API. */
 const highestInt32 = 2_147_483_647;

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { LogFields, Logger } from '#base/logger.ts';
 import { instant, minutes, seconds } from '#base/units.ts';
-import { FakeClock } from '#testing/fake-clock.ts';
-import type { KeyPair } from './certificate-source.ts';
+import { FakeClock } from '#support/clocks/fake-clock.ts';
 import { openFileCertificate } from './file-certificate.ts';
-import { issueSelfSigned } from './issue.ts';
+import type { KeyPair } from './x509/certificate-source.ts';
+import { issueSelfSigned } from './x509/issue.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
 const [one, two] = await Promise.all([issued(60), issued(120)]);

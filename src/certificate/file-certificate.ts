@@ -4,9 +4,9 @@ import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { invalid, type Parsed } from '#base/parsed.ts';
 import { type Millis, seconds } from '#base/units.ts';
-import { type RunningCertificate, SettableSource } from './certificate-source.ts';
 import type { CertificateMetrics } from './metrics.ts';
 import { type CheckedPair, checkPair } from './read-pair.ts';
+import { type RunningCertificate, SettableSource } from './x509/certificate-source.ts';
 
 /** What {@link openFileCertificate} works with. */
 export interface FileCertificateOptions {

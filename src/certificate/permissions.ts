@@ -1,4 +1,4 @@
-import type { Permission } from '#kubernetes/permission.ts';
+import type { Permission } from '#kubernetes/authorization/permission.ts';
 import { type WebhookKind, webhookTypes } from './webhook-configuration.ts';
 
 /** Names of the objects that the certificate is about. */

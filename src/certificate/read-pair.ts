@@ -3,8 +3,8 @@ import { errorOf } from '#base/error-of.ts';
 import { invalid, type Parsed, valid } from '#base/parsed.ts';
 import { type Instant, instant } from '#base/units.ts';
 import { type Authority, type Leaf, mostAuthorities } from './api.ts';
-import type { KeyPair } from './certificate-source.ts';
-import { certificateBlocks, type PemBlock } from './pem.ts';
+import type { KeyPair } from './x509/certificate-source.ts';
+import { certificateBlocks, type PemBlock } from './x509/pem.ts';
 
 /** Most certificates in the chain of a Secret: each is checked against each CA, at every change. */
 const longestChain = 8;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonValue } from '#base/json.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
-import { certificateBlocks, pemOf } from './pem.ts';
 import { projectConfiguration } from './webhook-configuration.ts';
+import { certificateBlocks, pemOf } from './x509/pem.ts';
 
 const [one, two] = [pemOf('CERTIFICATE', 'AAAA'), pemOf('CERTIFICATE', 'B'.repeat(80))];
 

@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
-import type { Cached, Informer, InformerProblem } from '#kubernetes/informer.ts';
+import type { Cached, Informer, InformerProblem } from '#kubernetes/informer/informer.ts';
+import { parseIdentity } from '#kubernetes/informer/parse-identity.ts';
+import { createInformer, type InformerOptions } from '#kubernetes/informer/shared-informer.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
-import { parseIdentity } from '#kubernetes/parse-identity.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { createInformer, type InformerOptions } from '#kubernetes/shared-informer.ts';
 import { INJECT_LABEL, NAMESPACE_LABEL } from './api.ts';
-import { certificateBlocks, type PemBlock } from './pem.ts';
+import { certificateBlocks, type PemBlock } from './x509/pem.ts';
 
 /** One entry of a webhook configuration. */
 export interface WebhookView {

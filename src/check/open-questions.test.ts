@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
-import { FakeClock } from '#testing/fake-clock.ts';
+import { FakeClock } from '#support/clocks/fake-clock.ts';
 import type { Finding } from './answer.ts';
 import { OpenQuestions } from './open-questions.ts';
 

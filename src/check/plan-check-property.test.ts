@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { millis, seconds } from '#base/units.ts';
-import { CheckPlay } from '#testing/check-play.ts';
+import { CheckPlay } from '#support/rollouts/check-play.ts';
 import type { Verdict } from './answer.ts';
 import { stateFor } from './check-state.ts';
 import type { CheckSettings } from './plan-check.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { instant, millis, minutes, seconds } from '#base/units.ts';
-import { CheckPlay, usual } from '#testing/check-play.ts';
+import { CheckPlay, usual } from '#support/rollouts/check-play.ts';
 import type { Verdict } from './answer.ts';
 import { beginState, stateFor } from './check-state.ts';
 import { type CheckSettings, checkOf } from './plan-check.ts';

@@ -3,9 +3,9 @@
  * reads what they say; which pod goes on that is decided by those who ask.
  */
 import { assertNever } from '#base/assert-never.ts';
-import { type Backoff, backoffAfter } from '#base/backoff.ts';
 import type { Because } from '#base/because.ts';
 import { type Parsed, type Problem, valid } from '#base/parsed.ts';
+import { type Backoff, backoffAfter } from '#base/time/backoff.ts';
 import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import type { Answer } from './answer.ts';
 import type { CheckState, KnownSince } from './check-state.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { instant, seconds } from '#base/units.ts';
-import { ManualClock } from '#testing/manual-clock.ts';
+import { ManualClock } from '#support/clocks/manual-clock.ts';
 import { beginState } from './check-state.ts';
 import { SeenStates } from './seen-states.ts';
 

@@ -1,18 +1,18 @@
-import { Alarms } from '#check/alarms.ts';
-import { openCloudWatch } from '#check/cloud-watch.ts';
-import { createPrometheus } from '#check/prometheus.ts';
+import { Alarms } from '#check/cloudwatch/alarms.ts';
+import { openCloudWatch } from '#check/cloudwatch/cloud-watch.ts';
+import { createPrometheus } from '#check/prometheus/prometheus.ts';
 import { type AllFront, readAllConfig } from '#config/all-config.ts';
+import { decoratedClient } from '#operator/manager/client.ts';
+import { startProbes, startScrapes } from '#operator/manager/servers.ts';
+import { phasedCapability } from '#operator/phased-rollout/capability.ts';
+import { statefulsetCapability } from '#operator/statefulset-rollout/capability.ts';
+import { openConsul } from '#operator/statefulset-rollout/consul.ts';
 import type { Beside } from '#operator.ts';
-import { decoratedClient } from '#operator-client.ts';
-import { openConsul } from '#operator-consul.ts';
-import { startProbes, startScrapes } from '#operator-manager-servers.ts';
-import { phasedCapability } from '#operator-phased-capability.ts';
-import { statefulsetCapability } from '#operator-statefulset-capability.ts';
 import { phases } from '#statefulset-rollout/progress.ts';
-import { RolloutMetrics } from '#telemetry/rollout-metrics.ts';
-import { UpdateMetrics } from '#telemetry/update-metrics.ts';
-import { ZoneBudgetMetrics } from '#telemetry/zone-budget-metrics.ts';
-import { openOutside } from './rollout-outside.ts';
+import { RolloutMetrics } from '#telemetry/metrics/rollout-metrics.ts';
+import { UpdateMetrics } from '#telemetry/metrics/update-metrics.ts';
+import { ZoneBudgetMetrics } from '#telemetry/metrics/zone-budget-metrics.ts';
+import { openOutside } from './process/rollout-outside.ts';
 import { type OpenParts, runConfigured } from './run.ts';
 
 /**

@@ -7,14 +7,14 @@ import { after, before, describe, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import type { JsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
-import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import { createCluster, type EmbeddedCluster } from '#cluster/create-cluster.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
-import { parseStatefulsetRollout } from '#statefulset-rollout/parse-spec.ts';
-import { nothingToDrive } from '#testing/drive-ports.ts';
-import { FakeClock } from '#testing/fake-clock.ts';
+import { parseStatefulsetRollout } from '#statefulset-rollout/spec/parse-spec.ts';
+import { FakeClock } from '#support/clocks/fake-clock.ts';
+import { nothingToDrive } from '#support/external-services/drive-ports.ts';
 import { FileError, randomIdentity, readInput, writeFiles } from './bedrock/bedrock-io.ts';
 import { bedrockCommand } from './bedrock.ts';
 

@@ -1,5 +1,5 @@
 import { errorOf, messageOf } from '#base/error-of.ts';
-import { isInvalid } from '#kubernetes/api-error.ts';
+import { isInvalid } from '#kubernetes/transport/api-error.ts';
 import { told } from './bedrock/bedrock-ports.ts';
 import { convertCommand } from './bedrock/convert-command.ts';
 import type { DrivePorts } from './bedrock/drive-ports.ts';

@@ -12,26 +12,32 @@ import {
   type ConnectionSettings,
   ConnectionSettingsError,
   connect,
-} from '#kubernetes/connection.ts';
-import { inClusterSettings } from '#kubernetes/in-cluster.ts';
-import type { Transport } from '#kubernetes/transport.ts';
+} from '#kubernetes/connect/connection.ts';
+import { inClusterSettings } from '#kubernetes/connect/in-cluster.ts';
+import type { Transport } from '#kubernetes/transport/transport.ts';
 import { type Beside, runOperator } from '#operator.ts';
-import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
-import { type HttpServer, startHttpServer } from '#telemetry/http-server.ts';
-import { createHttpServerMetrics, type HttpServerMetrics } from '#telemetry/http-server-metrics.ts';
-import { createLogger } from '#telemetry/line-logger.ts';
+import { type HttpServer, startHttpServer } from '#telemetry/http/http-server.ts';
+import {
+  createHttpServerMetrics,
+  type HttpServerMetrics,
+} from '#telemetry/http/http-server-metrics.ts';
+import { createReadiness, type Readiness } from '#telemetry/http/readiness.ts';
+import { createLogger } from '#telemetry/log/line-logger.ts';
+import { tracedLogger } from '#telemetry/log/traced-logger.ts';
+import { BudgetMetrics } from '#telemetry/metrics/budget-metrics.ts';
+import {
+  createOperatorMetrics,
+  type OperatorMetrics,
+} from '#telemetry/metrics/operator-metrics.ts';
+import { createProcessRegistry } from '#telemetry/metrics/process-metrics.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
-import { createOperatorMetrics, type OperatorMetrics } from '#telemetry/operator-metrics.ts';
-import { createProcessRegistry } from '#telemetry/process-metrics.ts';
-import { createReadiness, type Readiness } from '#telemetry/readiness.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
-import { tracedLogger } from '#telemetry/traced-logger.ts';
-import { admissionOf } from './admission.ts';
-import { standardErrorSink } from './log-sink.ts';
-import { podHttpOf } from './pod-http.ts';
-import { signalled } from './signals.ts';
-import { tellIgnored } from './tell-ignored.ts';
-import { tracingOf } from './tracing.ts';
+import { admissionOf } from './process/admission.ts';
+import { standardErrorSink } from './process/log-sink.ts';
+import { podHttpOf } from './process/pod-http.ts';
+import { signalled } from './process/signals.ts';
+import { tellIgnored } from './process/tell-ignored.ts';
+import { tracingOf } from './process/tracing.ts';
 
 /** Finds out how to reach the API server. */
 export type FindCluster = (config: Config, clock: Clock) => Promise<ConnectionSettings>;
@@ -171,7 +177,7 @@ async function settingsOf(config: Config, clock: Clock): Promise<ConnectionSetti
     return inClusterSettings({ clock, env: process.env }).catch(withHint);
   }
   // Loaded here only: it brings the official client's library with it.
-  const { kubeconfigSettings } = await import('#kubernetes/kubeconfig.ts');
+  const { kubeconfigSettings } = await import('#kubernetes/connect/kubeconfig.ts');
   return kubeconfigSettings({
     clock,
     path: configFile,

@@ -5,22 +5,22 @@ import {
   type StatefulsetRolloutOutcome,
   sharedStatefulsetConfig,
 } from '#config/statefulset-config.ts';
-import { connect } from '#kubernetes/connection.ts';
-import { startProbes } from '#operator-manager-servers.ts';
-import { runStatefulsetRollout } from '#operator-statefulset-rollout.ts';
+import { connect } from '#kubernetes/connect/connection.ts';
+import { startProbes } from '#operator/manager/servers.ts';
+import { runStatefulsetRollout } from '#operator/statefulset-rollout/statefulset-rollout.ts';
 import { phases } from '#statefulset-rollout/progress.ts';
-import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
-import { createLogger } from '#telemetry/line-logger.ts';
-import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
-import { createProcessRegistry } from '#telemetry/process-metrics.ts';
-import { createReadiness } from '#telemetry/readiness.ts';
-import { RolloutMetrics } from '#telemetry/rollout-metrics.ts';
+import { createHttpServerMetrics } from '#telemetry/http/http-server-metrics.ts';
+import { createReadiness } from '#telemetry/http/readiness.ts';
+import { createLogger } from '#telemetry/log/line-logger.ts';
+import { createOperatorMetrics } from '#telemetry/metrics/operator-metrics.ts';
+import { createProcessRegistry } from '#telemetry/metrics/process-metrics.ts';
+import { RolloutMetrics } from '#telemetry/metrics/rollout-metrics.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
-import { standardErrorSink } from './log-sink.ts';
-import { namespaceOf, settingsOf } from './manager-connection.ts';
-import { openOutside } from './rollout-outside.ts';
-import { signalled } from './signals.ts';
-import { tellIgnored } from './tell-ignored.ts';
+import { standardErrorSink } from './process/log-sink.ts';
+import { namespaceOf, settingsOf } from './process/manager-connection.ts';
+import { openOutside } from './process/rollout-outside.ts';
+import { signalled } from './process/signals.ts';
+import { tellIgnored } from './process/tell-ignored.ts';
 
 /** A command line that can be run. */
 type Accepted = Extract<StatefulsetRolloutOutcome, { readonly kind: 'run' }>;

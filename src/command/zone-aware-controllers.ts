@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { errorOf } from '#base/error-of.ts';
-import { Alarms } from '#check/alarms.ts';
-import { openCloudWatch } from '#check/cloud-watch.ts';
-import { createPrometheus } from '#check/prometheus.ts';
+import { Alarms } from '#check/cloudwatch/alarms.ts';
+import { openCloudWatch } from '#check/cloudwatch/cloud-watch.ts';
+import { createPrometheus } from '#check/prometheus/prometheus.ts';
 import {
   readZoneAwareConfig,
   sharedZoneAwareConfig,
   type ZoneAwareOutcome,
 } from '#config/zone-aware-config.ts';
-import { connect } from '#kubernetes/connection.ts';
-import { startProbes } from '#operator-manager-servers.ts';
-import { runZoneAwareControllers } from '#operator-zone-aware-controllers.ts';
-import { BudgetMetrics } from '#telemetry/budget-metrics.ts';
-import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
-import { createLogger } from '#telemetry/line-logger.ts';
-import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
-import { createProcessRegistry } from '#telemetry/process-metrics.ts';
-import { createReadiness } from '#telemetry/readiness.ts';
+import { connect } from '#kubernetes/connect/connection.ts';
+import { startProbes } from '#operator/manager/servers.ts';
+import { runZoneAwareControllers } from '#operator/zone-aware/zone-aware-controllers.ts';
+import { createHttpServerMetrics } from '#telemetry/http/http-server-metrics.ts';
+import { createReadiness } from '#telemetry/http/readiness.ts';
+import { createLogger } from '#telemetry/log/line-logger.ts';
+import { BudgetMetrics } from '#telemetry/metrics/budget-metrics.ts';
+import { createOperatorMetrics } from '#telemetry/metrics/operator-metrics.ts';
+import { createProcessRegistry } from '#telemetry/metrics/process-metrics.ts';
+import { UpdateMetrics } from '#telemetry/metrics/update-metrics.ts';
+import { ZoneBudgetMetrics } from '#telemetry/metrics/zone-budget-metrics.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
-import { UpdateMetrics } from '#telemetry/update-metrics.ts';
-import { ZoneBudgetMetrics } from '#telemetry/zone-budget-metrics.ts';
-import { standardErrorSink } from './log-sink.ts';
-import { namespaceOf, settingsOf } from './manager-connection.ts';
-import { signalled } from './signals.ts';
-import { tellIgnored } from './tell-ignored.ts';
+import { standardErrorSink } from './process/log-sink.ts';
+import { namespaceOf, settingsOf } from './process/manager-connection.ts';
+import { signalled } from './process/signals.ts';
+import { tellIgnored } from './process/tell-ignored.ts';
 
 /** A command line that can be run. */
 type Accepted = Extract<ZoneAwareOutcome, { readonly kind: 'run' }>;

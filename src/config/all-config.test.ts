@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AllOutcome, readAllConfig } from './all-config.ts';
-import { phasedRolloutFlags } from './phased-flags.ts';
+import { phasedRolloutFlags } from './flags/phased-flags.ts';
 import { readConfig } from './read-config.ts';
 import { readStatefulsetRolloutConfig } from './statefulset-config.ts';
 

@@ -1,5 +1,4 @@
 import type { Millis } from '#base/units.ts';
-import type { BindAddress } from './bind-address.ts';
 import type { Config } from './config.ts';
 import {
   type ConsulConfig,
@@ -8,18 +7,19 @@ import {
   readConsulConfig,
 } from './consul-config.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import { operatorFlags } from './flags.ts';
-import type { Flag } from './go-flags.ts';
+import type { BindAddress } from './flags/bind-address.ts';
+import { operatorFlags } from './flags/flags.ts';
+import type { Flag } from './flags/go-flags.ts';
 import {
   type OutsideConfig,
   outsideConfig,
   outsideFlags,
   outsideProblem,
-} from './outside-flags.ts';
+} from './flags/outside-flags.ts';
+import { type OwnPhasedFlags, ownPhasedFlags } from './flags/phased-flags.ts';
+import { ownStatefulsetFlags, problemOfStatefulsetFlags } from './flags/statefulset-flags.ts';
 import { type FlagWithoutEffect, withoutEffect } from './phased-config.ts';
-import { type OwnPhasedFlags, ownPhasedFlags } from './phased-flags.ts';
 import { type ConfigOutcome, readFlags } from './read-config.ts';
-import { ownStatefulsetFlags, problemOfStatefulsetFlags } from './statefulset-flags.ts';
 
 /** What the flags of the other peers add to a {@link Config}; deeply frozen. */
 export interface AllFront {

@@ -1,8 +1,8 @@
-import { formatGoDuration } from '#base/go-duration.ts';
+import { formatGoDuration } from '#base/time/go-duration.ts';
 import type { Millis } from '#base/units.ts';
 import { type LogFormat, type LogLevel, longestLease } from './config.ts';
-import type { OperatorFlags } from './flags.ts';
-import type { Flag } from './go-flags.ts';
+import type { OperatorFlags } from './flags/flags.ts';
+import type { Flag } from './flags/go-flags.ts';
 
 /** The formats of log lines (FL-10). */
 export const logFormats: readonly LogFormat[] = ['logfmt', 'json'];

@@ -1,7 +1,7 @@
 import { invalid, type Parsed, problemText, valid } from '#base/parsed.ts';
-import { quoted } from '#base/quoted.ts';
-import { boolKind, stringKind } from './flag-kind.ts';
-import type { Flag, FlagSet } from './go-flags.ts';
+import { quoted } from '#base/text/quoted.ts';
+import { boolKind, stringKind } from './flags/flag-kind.ts';
+import type { Flag, FlagSet } from './flags/go-flags.ts';
 
 /** The variables of Consul's own programs that are read. */
 export interface ConsulEnvironment {

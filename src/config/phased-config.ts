@@ -1,12 +1,12 @@
-import type { BindAddress } from './bind-address.ts';
 import type { Config } from './config.ts';
 import { deepFreeze } from './deep-freeze.ts';
+import type { BindAddress } from './flags/bind-address.ts';
 import {
   type OwnPhasedFlags,
   type PhasedRolloutFlags,
   phasedRolloutFlags,
   webhookServiceName,
-} from './phased-flags.ts';
+} from './flags/phased-flags.ts';
 import { readConfig } from './read-config.ts';
 
 /** The variables that the sts-phased-rollout-operator reads, and where files for a while are kept. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Config } from './config.ts';
-import { operatorFlags } from './flags.ts';
+import { operatorFlags } from './flags/flags.ts';
 import type { ConfigOutcome } from './read-config.ts';
 import { readConfig } from './read-config.ts';
 

@@ -15,8 +15,8 @@ import type {
 } from './config.ts';
 import { firstProblem, logFormats, logLevels } from './config-problem.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import type { OperatorFlags } from './flags.ts';
-import { operatorFlags } from './flags.ts';
+import type { OperatorFlags } from './flags/flags.ts';
+import { operatorFlags } from './flags/flags.ts';
 import { parseUserAgentPattern } from './user-agent-pattern.ts';
 
 /** What the command line asks for: run with a configuration, or print `stderr` and exit with `code`. */

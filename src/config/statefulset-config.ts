@@ -1,5 +1,4 @@
 import type { Millis } from '#base/units.ts';
-import type { BindAddress } from './bind-address.ts';
 import type { Config } from './config.ts';
 import {
   type ConsulConfig,
@@ -9,18 +8,19 @@ import {
   readConsulConfig,
 } from './consul-config.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import { type Flag, FlagSet } from './go-flags.ts';
+import type { BindAddress } from './flags/bind-address.ts';
+import { type Flag, FlagSet } from './flags/go-flags.ts';
 import {
   type OutsideConfig,
   type OutsideFlags,
   outsideConfig,
   outsideFlags,
   outsideProblem,
-} from './outside-flags.ts';
+} from './flags/outside-flags.ts';
+import { horizonFlag, type OwnPhasedFlags, ownPhasedFlags } from './flags/phased-flags.ts';
+import { type OwnStatefulsetFlags, ownStatefulsetFlags } from './flags/statefulset-flags.ts';
 import { type FlagWithoutEffect, logOf, withoutEffect } from './phased-config.ts';
-import { horizonFlag, type OwnPhasedFlags, ownPhasedFlags } from './phased-flags.ts';
 import { readConfig } from './read-config.ts';
-import { type OwnStatefulsetFlags, ownStatefulsetFlags } from './statefulset-flags.ts';
 
 /** The variables that are read under this name. */
 export interface StatefulsetRolloutEnvironment extends ConsulEnvironment {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endingInTime } from '#testing/ends-in-time.ts';
+import { endingInTime } from '#support/ends-in-time.ts';
 import { parseUserAgentPattern } from './user-agent-pattern.ts';
 
 function patternOf(text: string): RegExp {

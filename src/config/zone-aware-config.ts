@@ -1,9 +1,16 @@
 import type { Millis } from '#base/units.ts';
-import type { BindAddress } from './bind-address.ts';
 import type { Config } from './config.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import type { Flag } from './go-flags.ts';
-import { FlagSet } from './go-flags.ts';
+import type { BindAddress } from './flags/bind-address.ts';
+import type { Flag } from './flags/go-flags.ts';
+import { FlagSet } from './flags/go-flags.ts';
+import {
+  horizonFlag,
+  type OwnPhasedFlags,
+  ownPhasedFlags,
+  type PhasedRolloutFlags,
+  webhookFlags,
+} from './flags/phased-flags.ts';
 import {
   type FlagWithoutEffect,
   logOf,
@@ -12,13 +19,6 @@ import {
   webhooksOf,
   withoutEffect,
 } from './phased-config.ts';
-import {
-  horizonFlag,
-  type OwnPhasedFlags,
-  ownPhasedFlags,
-  type PhasedRolloutFlags,
-  webhookFlags,
-} from './phased-flags.ts';
 import { readConfig } from './read-config.ts';
 
 /** The variables that the zone-aware-controllers-for-k8s read, but for those of AWS. */

@@ -1,8 +1,8 @@
 /** Pods that come back together, and what may go then, in one question to the ledger. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GroupBench } from '#testing/group-bench.ts';
-import { rawPod } from '#testing/objects.ts';
+import { rawPod } from '#support/objects/objects.ts';
+import { GroupBench } from '#support/rollouts/group-bench.ts';
 
 /** A group under budgets that give away whatever they were asked for, and when they were: in milliseconds from the start. */
 class BudgetedBench {

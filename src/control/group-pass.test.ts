@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { monotonic } from '#base/units.ts';
-import { TransportError } from '#kubernetes/transport.ts';
-import { GroupBench } from '#testing/group-bench.ts';
-import { refusal, type WorldRequest } from '#testing/group-world.ts';
-import { crashLoop, rawPod, rawStatefulSet } from '#testing/objects.ts';
-import { T0 } from '#testing/views.ts';
+import { TransportError } from '#kubernetes/transport/transport.ts';
+import { crashLoop, rawPod, rawStatefulSet } from '#support/objects/objects.ts';
+import { T0 } from '#support/objects/views.ts';
+import { GroupBench } from '#support/rollouts/group-bench.ts';
+import { refusal, type WorldRequest } from '#support/rollouts/group-world.ts';
 
 const DELETES = ['delete ingester-zone-a-0', 'delete ingester-zone-a-1'];
 const READS = [

@@ -1,10 +1,11 @@
 import type { Because } from '#base/because.ts';
 import { millis } from '#base/units.ts';
-import { isRequestFailure } from '#kubernetes/api-error.ts';
 import { RevisionWentBackError } from '#kubernetes/revision.ts';
-import { type ApprovalPorts, approve, lookWith } from './approval.ts';
+import { isRequestFailure } from '#kubernetes/transport/api-error.ts';
 import type { AwaitedRequests } from './awaited-requests.ts';
-import type { Basis } from './basis.ts';
+import type { GroupBudgets } from './budget/group-budgets.ts';
+import type { Basis } from './consistent-read/basis.ts';
+import { isUnclearView } from './consistent-read/view-error.ts';
 import {
   type Decision,
   type DeletePod,
@@ -12,20 +13,22 @@ import {
   type Plan,
   type Scale,
   type SetRef,
-} from './decision.ts';
-import type { GroupBudgets } from './group-budgets.ts';
-import type { Carrying, GroupCapability, Need, Wrote } from './group-capability.ts';
-import { type GroupMoment, hasUnavailable, type MomentPorts, momentOf } from './group-moment.ts';
-import { type GroupPlan, idlePlan, planGroup } from './group-plan.ts';
-import { type HoldPorts, heldPlan, withHolds } from './hold-plan.ts';
-import { type Look, partsOf } from './look.ts';
-import { isWritten, permittedLook, writesOf } from './permitted-look.ts';
-import { governedPlan, wantedPods } from './plan-permissions.ts';
-import type { EndedDeletion, PodDeletions } from './pod-deletions.ts';
-import type { Reason } from './reasons.ts';
-import { because } from './refs.ts';
-import type { RequestRefusals } from './request-refusals.ts';
-import type { PassResult } from './run-controller.ts';
+} from './decision/decision.ts';
+import type { Reason } from './decision/reasons.ts';
+import { because } from './decision/refs.ts';
+import { type ApprovalPorts, approve, lookWith } from './plan/approval.ts';
+import type { Carrying, GroupCapability, Need, Wrote } from './plan/group-capability.ts';
+import {
+  type GroupMoment,
+  hasUnavailable,
+  type MomentPorts,
+  momentOf,
+} from './plan/group-moment.ts';
+import { type GroupPlan, idlePlan, planGroup } from './plan/group-plan.ts';
+import { type HoldPorts, heldPlan, withHolds } from './plan/hold-plan.ts';
+import { type Look, partsOf } from './plan/look.ts';
+import { isWritten, permittedLook, writesOf } from './plan/permitted-look.ts';
+import { governedPlan, wantedPods } from './plan/plan-permissions.ts';
 import {
   ledger,
   type Missing,
@@ -33,9 +36,11 @@ import {
   type SecurePorts,
   signOfLife,
   view,
-} from './secure-plan.ts';
-import { isGivenUp } from './unless-sent.ts';
-import { isUnclearView } from './view-error.ts';
+} from './plan/secure-plan.ts';
+import type { PassResult } from './run-controller.ts';
+import type { EndedDeletion, PodDeletions } from './write/pod-deletions.ts';
+import type { RequestRefusals } from './write/request-refusals.ts';
+import { isGivenUp } from './write/unless-sent.ts';
 
 /** What a pass came to. */
 export interface GroupPassEnd {

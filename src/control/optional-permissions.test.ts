@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
 import { createClient } from '#kubernetes/http-client.ts';
+import { type FakeAnswer, FakeTransport } from '#support/api-server/fake-transport.ts';
+import { ManualClock } from '#support/clocks/manual-clock.ts';
+import { RecordingLogger } from '#support/telemetry/recording.ts';
+import { createOperatorMetrics } from '#telemetry/metrics/operator-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
-import { createOperatorMetrics } from '#telemetry/operator-metrics.ts';
-import { type FakeAnswer, FakeTransport } from '#testing/fake-transport.ts';
-import { ManualClock } from '#testing/manual-clock.ts';
-import { RecordingLogger } from '#testing/recording.ts';
 import { askPermissions, type Permissions } from './optional-permissions.ts';
 
 const namespace = 'demo';

@@ -1,8 +1,13 @@
 import type { Logger } from '#base/logger.ts';
-import { type Access, type AccessAnswer, canI, canList } from '#kubernetes/access-review.ts';
+import {
+  type Access,
+  type AccessAnswer,
+  canI,
+  canList,
+} from '#kubernetes/authorization/access-review.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import type { OperatorMetrics } from '#telemetry/operator-metrics.ts';
+import type { OperatorMetrics } from '#telemetry/metrics/operator-metrics.ts';
 
 /** What the Role permits beyond what every peer's Role does (D-1). */
 export interface Permissions {

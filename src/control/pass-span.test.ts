@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GroupBench, KEY } from '#testing/group-bench.ts';
-import { keptTracing } from '#testing/kept-tracing.ts';
-import type { SeenSpan } from '#testing/otlp-spans.ts';
+import { GroupBench, KEY } from '#support/rollouts/group-bench.ts';
+import { keptTracing } from '#support/telemetry/kept-tracing.ts';
+import type { SeenSpan } from '#support/telemetry/otlp-spans.ts';
 import { GroupReconciler } from './reconcile-group.ts';
 
 /** The span of one pass over the group of `bench`. */

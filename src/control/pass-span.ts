@@ -1,5 +1,5 @@
 import { parseGroupKey } from '#statefulset/group.ts';
-import type { OpenSpan, SpanStart } from '#telemetry/tracing.ts';
+import type { OpenSpan, SpanStart } from '#telemetry/tracing/tracing.ts';
 import type { GroupPassEnd } from './group-pass.ts';
 
 /** Returns how the span of a pass over the group `key` begins. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, instant, millis, seconds } from '#base/units.ts';
-import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
-import { FakeClock } from '#testing/fake-clock.ts';
-import { T0 } from '#testing/views.ts';
+import { createWorkQueue } from '#kubernetes/queue/rate-limited-queue.ts';
+import { FakeClock } from '#support/clocks/fake-clock.ts';
+import { T0 } from '#support/objects/views.ts';
 import { type PassResult, runController } from './run-controller.ts';
 
 const done: PassResult = { kind: 'ended', requeue: { kind: 'await-change' } };

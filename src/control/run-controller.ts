@@ -4,8 +4,8 @@
  */
 import type { Clock } from '#base/clock.ts';
 import { type Millis, millis } from '#base/units.ts';
-import type { WorkQueue } from '#kubernetes/work-queue.ts';
-import type { Requeue } from './decision.ts';
+import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
+import type { Requeue } from './decision/decision.ts';
 
 /** What a pass over one key asks of the queue. */
 export type PassResult =

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Millis, millis, seconds } from '#base/units.ts';
-import { createWorkQueue } from '#kubernetes/rate-limited-queue.ts';
-import { GroupBench, KEY, outdatedGroup } from '#testing/group-bench.ts';
-import { refusal } from '#testing/group-world.ts';
-import { crashLoop, type GroupOptions, rawPod, rawStatefulSet } from '#testing/objects.ts';
+import { createWorkQueue } from '#kubernetes/queue/rate-limited-queue.ts';
+import { crashLoop, type GroupOptions, rawPod, rawStatefulSet } from '#support/objects/objects.ts';
+import { GroupBench, KEY, outdatedGroup } from '#support/rollouts/group-bench.ts';
+import { refusal } from '#support/rollouts/group-world.ts';
 import { runGroups } from './run-groups.ts';
 
 interface Running {

@@ -1,13 +1,13 @@
 import { errorOf } from '#base/error-of.ts';
 import { type Millis, millis } from '#base/units.ts';
-import type { Change } from '#kubernetes/informer.ts';
+import type { Change } from '#kubernetes/informer/informer.ts';
+import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
 import { RevisionWentBackError } from '#kubernetes/revision.ts';
-import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import { groupKeyOf } from '#statefulset/group.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import { indexes } from './group-sets.ts';
 import { GroupReconciler, type GroupReconcilerPorts } from './reconcile-group.ts';
 import { runController } from './run-controller.ts';
+import { indexes } from './watch/group-sets.ts';
 
 /** What the controller of groups is made of. */
 export interface GroupPorts extends GroupReconcilerPorts {

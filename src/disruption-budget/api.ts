@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Millis } from '#base/units.ts';
 import { digestOf } from '#disruption/format-ledger.ts';
-import { definitionOf } from '#kubernetes/custom-resource-definition.ts';
+import { definitionOf } from '#kubernetes/custom-resource/custom-resource-definition.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 
 const spec: JsonObject = {

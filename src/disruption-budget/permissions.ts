@@ -1,4 +1,4 @@
-import type { Permission } from '#kubernetes/permission.ts';
+import type { Permission } from '#kubernetes/authorization/permission.ts';
 
 /**
  * What obeying disruption budgets takes, namespaced, beyond watching pods, StatefulSets and budgets, which rolling groups

@@ -2,21 +2,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { textOf } from '#testing/budgeted-zones.ts';
+import { textOf } from '#support/budgets/budgeted-zones.ts';
 import {
   type Asked,
   type Beginning,
   beginnings,
   histories,
   requestOf,
-} from '#testing/disruption-history.ts';
+} from '#support/budgets/disruption-history.ts';
+import { Play, play } from '#support/budgets/ledger-play.ts';
 import {
   isAvailable,
   type ModelRequest,
   SequentialModel,
   type World,
-} from '#testing/disruption-model.ts';
-import { Play, play } from '#testing/ledger-play.ts';
+} from '#support/oracles/disruption-model.ts';
 import { formatLedger } from './format-ledger.ts';
 import type { Ledger } from './ledger.ts';
 

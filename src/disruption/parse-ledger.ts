@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonArray, type JsonObject, jsonIn } from '#base/json.ts';
 import { invalid, type Parsed, type Problem, valid } from '#base/parsed.ts';
-import { quoted } from '#base/quoted.ts';
-import { parseTimestamp } from '#base/timestamp.ts';
+import { quoted } from '#base/text/quoted.ts';
+import { parseTimestamp } from '#base/time/timestamp.ts';
 import { stringAt } from '#statefulset/parse-fields.ts';
 import type { BudgetRef } from './budget.ts';
 import { digestOf, LEDGER_VERSION } from './format-ledger.ts';

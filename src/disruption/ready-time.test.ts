@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, type Instant, instant, millis, minutes, monotonic, seconds } from '#base/units.ts';
 import type { PodView, Watched } from '#statefulset/view.ts';
-import { BudgetBed, budget, partitions, request, zones } from '#testing/budgeted-zones.ts';
-import { T0 } from '#testing/views.ts';
+import { BudgetBed, budget, partitions, request, zones } from '#support/budgets/budgeted-zones.ts';
+import { T0 } from '#support/objects/views.ts';
 
 interface DelayCase {
   readonly delay?: ReturnType<typeof minutes>;

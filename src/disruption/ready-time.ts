@@ -1,5 +1,5 @@
 import type { Parsed, Problem } from '#base/parsed.ts';
-import { parseTimestamp } from '#base/timestamp.ts';
+import { parseTimestamp } from '#base/time/timestamp.ts';
 import { after, type Instant, instant, type Millis, millis } from '#base/units.ts';
 import { type Moment, watchedTime } from '#statefulset/availability.ts';
 import { READY_TIME } from '#statefulset/parse-pod.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, millis, minutes, monotonic, seconds } from '#base/units.ts';
-import { BudgetBed, budget, failed, zones } from '#testing/budgeted-zones.ts';
-import { T0, unready } from '#testing/views.ts';
-import type { Round } from './decide.ts';
+import { BudgetBed, budget, failed, zones } from '#support/budgets/budgeted-zones.ts';
+import { T0, unready } from '#support/objects/views.ts';
+import type { Round } from './decision/decide.ts';
 import { type Sightings, sight } from './elapsed.ts';
 import type { Leader } from './release.ts';
 import type { DisruptionSnapshot } from './snapshot.ts';

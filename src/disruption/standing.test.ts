@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, minutes, seconds } from '#base/units.ts';
-import { budget, zones } from '#testing/budgeted-zones.ts';
-import { T0 } from '#testing/views.ts';
+import { budget, zones } from '#support/budgets/budgeted-zones.ts';
+import { T0 } from '#support/objects/views.ts';
 import { standingOf } from './standing.ts';
 
 test('standingOf() says when time changes it first', () => {

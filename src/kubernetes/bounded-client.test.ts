@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Millis, minutes, seconds } from '#base/units.ts';
-import { type FakeAnswer, FakeTransport, settled } from '#testing/fake-transport.ts';
-import { ManualClock } from '#testing/manual-clock.ts';
-import { layeredTransport } from './api-transport.ts';
+import { type FakeAnswer, FakeTransport, settled } from '#support/api-server/fake-transport.ts';
+import { ManualClock } from '#support/clocks/manual-clock.ts';
 import { boundedClient } from './bounded-client.ts';
 import type { Client } from './client.ts';
 import { createClient } from './http-client.ts';
-import { listPages } from './list-pages.ts';
+import { listPages } from './list-watch/list-pages.ts';
+import { layeredTransport } from './middleware/api-transport.ts';
 import { resourceTypes } from './resource-type.ts';
 
 const { pods } = resourceTypes;

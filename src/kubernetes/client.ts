@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '#base/json.ts';
 import type { Millis } from '#base/units.ts';
 import type { KubernetesObject } from './object.ts';
 import type { ResourceType } from './resource-type.ts';
-import type { TransportStream } from './transport.ts';
+import type { TransportStream } from './transport/transport.ts';
 
 /** Names one object of a type; `namespace` exactly where the type is namespaced. */
 export interface ObjectKey {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
-import { GroupWorld, refusal } from '#testing/group-world.ts';
+import { GroupWorld, refusal } from '#support/rollouts/group-world.ts';
 import { ScalableKinds } from './discovery.ts';
 
 const { signal } = new AbortController();

@@ -1,9 +1,9 @@
 import type { Clock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { type Monotonic, seconds } from '#base/units.ts';
-import { isNotFound } from './api-error.ts';
 import type { Client } from './client.ts';
 import { type ResourceType, splitApiVersion } from './resource-type.ts';
+import { isNotFound } from './transport/api-error.ts';
 
 /** The resource that a kind means, or in one sentence why none does. */
 export type ResolvedKind =

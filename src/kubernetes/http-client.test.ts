@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
-import { type FakeAnswer, FakeTransport } from '#testing/fake-transport.ts';
-import { ManualClock } from '#testing/manual-clock.ts';
-import { ApiError, MalformedAnswerError } from './api-error.ts';
+import { type FakeAnswer, FakeTransport } from '#support/api-server/fake-transport.ts';
+import { ManualClock } from '#support/clocks/manual-clock.ts';
 import type { Client } from './client.ts';
 import { createClient } from './http-client.ts';
 import { resourceTypes } from './resource-type.ts';
-import type { TransportRequest } from './transport.ts';
+import { ApiError, MalformedAnswerError } from './transport/api-error.ts';
+import type { TransportRequest } from './transport/transport.ts';
 
 const { pods, nodes, statefulSets, namespaces } = resourceTypes;
 const key = { namespace: 'demo', name: 'ingester-0' };

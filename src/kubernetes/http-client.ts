@@ -1,9 +1,7 @@
+import { readBegin } from '#base/async/read-begin.ts';
 import type { Clock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
-import { readBegin } from '#base/read-begin.ts';
 import { type Millis, seconds } from '#base/units.ts';
-import { earlier } from './answer-deadline.ts';
-import type { Call } from './api-error.ts';
 import type {
   CallOptions,
   Client,
@@ -16,6 +14,7 @@ import type {
   Write,
   WriteOptions,
 } from './client.ts';
+import { earlier } from './middleware/answer-deadline.ts';
 import type { KubernetesObject } from './object.ts';
 import {
   type Answer,
@@ -35,7 +34,13 @@ import {
   withQuery,
 } from './resource-path.ts';
 import type { ResourceType } from './resource-type.ts';
-import type { Method, Transport, TransportRequest, TransportStream } from './transport.ts';
+import type { Call } from './transport/api-error.ts';
+import type {
+  Method,
+  Transport,
+  TransportRequest,
+  TransportStream,
+} from './transport/transport.ts';
 
 /** Settings of {@link createClient}. */
 export interface ClientOptions {

@@ -1,8 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '#base/json.ts';
 import { type Instant, type Millis, seconds } from '#base/units.ts';
-import { ApiError, type Call, MalformedAnswerError, parseRetryAfter } from './api-error.ts';
 import type { ListResult } from './client.ts';
 import type { KubernetesObject } from './object.ts';
+import {
+  ApiError,
+  type Call,
+  MalformedAnswerError,
+  parseRetryAfter,
+} from './transport/api-error.ts';
 
 /** A whole answer, and what it answers. */
 export interface Answer {

@@ -1,7 +1,7 @@
 import { isJsonObject } from '#base/json.ts';
-import { isNotFound } from './api-error.ts';
 import type { Client } from './client.ts';
 import { resourceTypes } from './resource-type.ts';
+import { isNotFound } from './transport/api-error.ts';
 
 /** Where a value stands. */
 export interface SecretPlace {

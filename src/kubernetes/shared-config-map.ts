@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { isAlreadyExists, isConflict, isNotFound } from './api-error.ts';
 import type { CallOptions, Client } from './client.ts';
 import type { KubernetesObject } from './object.ts';
 import { resourceTypes } from './resource-type.ts';
+import { isAlreadyExists, isConflict, isNotFound } from './transport/api-error.ts';
 
 /** A ConfigMap as it was read or written. */
 export interface SharedTexts {

@@ -1,5 +1,5 @@
-import { isForbidden } from './api-error.ts';
 import type { KubernetesObject } from './object.ts';
+import { isForbidden } from './transport/api-error.ts';
 
 /** An object that manifests of ours make empty, so that the Role need not permit to create it. */
 export interface ShippedObject {

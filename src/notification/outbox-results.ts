@@ -1,5 +1,5 @@
 import { assertNever } from '#base/assert-never.ts';
-import { type Backoff, backoffAfter } from '#base/backoff.ts';
+import { type Backoff, backoffAfter } from '#base/time/backoff.ts';
 import { type Millis, type Monotonic, millis, minutes, monotonic, seconds } from '#base/units.ts';
 import {
   emptySlot,
@@ -10,9 +10,9 @@ import {
   withSlot,
   withThread,
 } from './outbox-state.ts';
-import type { SlackCall, SlackResult } from './slack-call.ts';
-import { remedyOf } from './slack-errors.ts';
-import { held, identified } from './slack-rates.ts';
+import type { SlackCall, SlackResult } from './slack-client/slack-call.ts';
+import { remedyOf } from './slack-client/slack-errors.ts';
+import { held, identified } from './slack-client/slack-rates.ts';
 
 /** Where Slack does not say for how long. */
 const usualRetryAfter = seconds(30);

@@ -1,7 +1,7 @@
 import { type Monotonic, minutes, seconds } from '#base/units.ts';
-import type { NewsPhase } from './rollout-news.ts';
-import type { SlackContent } from './slack-blocks.ts';
-import { type Rates, unusedRates } from './slack-rates.ts';
+import { type Rates, unusedRates } from './slack-client/slack-rates.ts';
+import type { NewsPhase } from './slack-message/rollout-news.ts';
+import type { SlackContent } from './slack-message/slack-blocks.ts';
 
 /** How much Slack is told: all pods, the summary alone, or failures alone. */
 export type SlackLevel = 'debug' | 'info' | 'error';

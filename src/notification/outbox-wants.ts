@@ -15,9 +15,9 @@ import {
   withSlot,
   withThread,
 } from './outbox-state.ts';
-import type { NewsPhase } from './rollout-news.ts';
-import type { SlackContent } from './slack-blocks.ts';
-import { supersededContent } from './slack-message.ts';
+import type { NewsPhase } from './slack-message/rollout-news.ts';
+import type { SlackContent } from './slack-message/slack-blocks.ts';
+import { supersededContent } from './slack-message/slack-message.ts';
 import type { StoredThread } from './stored-thread.ts';
 
 /** What the messages of a rollout are to show. */

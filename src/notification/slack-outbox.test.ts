@@ -2,14 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { instant, monotonic, seconds } from '#base/units.ts';
-import { OutboxPlay, type PlayedSlack, shown, wantedThread } from '#testing/outbox-play.ts';
-import { donePod, podNews } from '#testing/rollout-news.ts';
+import {
+  OutboxPlay,
+  type PlayedSlack,
+  shown,
+  wantedThread,
+} from '#support/rollouts/outbox-play.ts';
+import { donePod, podNews } from '#support/rollouts/rollout-news.ts';
 import { settle } from './outbox-results.ts';
 import { emptyOutbox, type Outbox } from './outbox-state.ts';
 import { type WantedThread, want } from './outbox-wants.ts';
-import { contentOf, section } from './slack-blocks.ts';
+import { contentOf, section } from './slack-message/slack-blocks.ts';
+import { pageContents } from './slack-message/slack-pages.ts';
 import { type OutboxStep, planSending } from './slack-outbox.ts';
-import { pageContents } from './slack-pages.ts';
 import { formatThread, readStoredThread } from './stored-thread.ts';
 
 /** What is wanted when, in seconds. */

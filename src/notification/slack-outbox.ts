@@ -13,9 +13,13 @@ import {
   type Thread,
   withThread,
 } from './outbox-state.ts';
-import { plainMessage, type SlackContent, type SlackMessage } from './slack-blocks.ts';
-import type { SlackCall } from './slack-call.ts';
-import { charged, freeAt } from './slack-rates.ts';
+import type { SlackCall } from './slack-client/slack-call.ts';
+import { charged, freeAt } from './slack-client/slack-rates.ts';
+import {
+  plainMessage,
+  type SlackContent,
+  type SlackMessage,
+} from './slack-message/slack-blocks.ts';
 
 /** What is to be done next. Each has the outbox as it is from now on. */
 export type OutboxStep =

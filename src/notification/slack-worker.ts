@@ -3,8 +3,8 @@ import { type Millis, type Monotonic, millis } from '#base/units.ts';
 import { settle } from './outbox-results.ts';
 import { emptyOutbox, type Outbox, type Thread, threadId, withThread } from './outbox-state.ts';
 import { dropDeleted, type WantedThread, want } from './outbox-wants.ts';
-import type { SlackCall } from './slack-call.ts';
-import type { SlackClient } from './slack-client.ts';
+import type { SlackCall } from './slack-client/slack-call.ts';
+import type { SlackClient } from './slack-client/slack-client.ts';
 import { planSending } from './slack-outbox.ts';
 
 /** What {@link SlackWorker} works with. */

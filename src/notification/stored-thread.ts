@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
+import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
 import type { Instant } from '#base/units.ts';
-import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import { arrayAt, integerAt, objectsIn, stringAt } from '#statefulset/parse-fields.ts';
 import { summaryOf, type Thread } from './outbox-state.ts';
 

@@ -2,9 +2,9 @@ import type { JsonObject } from '#base/json.ts';
 import { type Parsed, type Problem, valid } from '#base/parsed.ts';
 import { SpecFields } from '#base/spec-fields.ts';
 import { type Millis, seconds } from '#base/units.ts';
-import { type GateQuerySpec, querySpecOf } from '#check/query-spec.ts';
+import { type GateQuerySpec, querySpecOf } from '#check/prometheus/query-spec.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
-import { additionalQueriesOf } from './parse-queries.ts';
+import { additionalQueriesOf } from './spec/parse-queries.ts';
 
 /** One of the queries that must pass beside the first. Ours. */
 export interface AdditionalQuerySpec extends GateQuerySpec {

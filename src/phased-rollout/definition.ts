@@ -1,9 +1,9 @@
 import type { JsonObject } from '#base/json.ts';
-import { querySchema } from '#check/query-schema.ts';
-import { conditionSchema } from '#kubernetes/condition-schema.ts';
-import { definitionOf } from '#kubernetes/custom-resource-definition.ts';
+import { querySchema } from '#check/prometheus/query-schema.ts';
+import { conditionSchema } from '#kubernetes/custom-resource/condition-schema.ts';
+import { definitionOf } from '#kubernetes/custom-resource/custom-resource-definition.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { mostAdditionalQueries } from './parse-queries.ts';
+import { mostAdditionalQueries } from './spec/parse-queries.ts';
 
 /** Returns an integer as the peer's schema has it. */
 function int32(minimum: number, description: string): JsonObject {

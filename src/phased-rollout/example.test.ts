@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
 import { parsePhasedRollout } from './api.ts';
-import { admissionProblems } from './validate.ts';
+import { admissionProblems } from './spec/validate.ts';
 
 function objectsOf(name: string): readonly JsonObject[] {
   const file = new URL(`../../examples/phased-rollout/${name}`, import.meta.url);

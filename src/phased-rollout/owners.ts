@@ -1,9 +1,9 @@
-import type { SetName, SetOwners } from '#control/owners-of-sets.ts';
-import type { Change, Informer } from '#kubernetes/informer.ts';
+import type { SetName, SetOwners } from '#control/watch/owners-of-sets.ts';
+import type { Change, Informer } from '#kubernetes/informer/informer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import { finalizer, type RolloutView } from './parse-resource.ts';
-import { indexes } from './phased-indexes.ts';
+import { indexes } from './reconcile/phased-indexes.ts';
 
 /** As conflicts name it. */
 export const phasedKind: string = resourceTypes.phasedRollouts.kind;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Parsed } from '#base/parsed.ts';
-import type { Cached } from '#kubernetes/informer.ts';
+import type { Cached } from '#kubernetes/informer/informer.ts';
 import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
 import { type PhasedRolloutSpec, parsePhasedRollout } from './api.ts';
 import { parseStatus, type RolloutStatus } from './status.ts';

@@ -1,4 +1,4 @@
-import type { Permission } from '#kubernetes/permission.ts';
+import type { Permission } from '#kubernetes/authorization/permission.ts';
 
 /** What rolling out by PhasedRollouts takes, in every namespace that has some. */
 export const phasedRolloutPermissions: readonly Permission[] = Object.freeze([

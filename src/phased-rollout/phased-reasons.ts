@@ -1,7 +1,7 @@
-import type { ReasonEntry } from '#control/reasons.ts';
-import type { ReportSubject } from '#control/report-plan.ts';
+import type { ReasonEntry } from '#control/decision/reasons.ts';
+import type { ReportSubject } from '#control/decision/report-plan.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
-import type { PhasedReason } from './plan-decision.ts';
+import type { PhasedReason } from './plan/plan-decision.ts';
 
 function act(isTrueWhen: string): ReasonEntry {
   return { kind: 'act', isTrueWhen, remedy: 'Nothing; this is the work itself.' };

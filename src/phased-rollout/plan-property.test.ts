@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Verdict } from '#check/answer.ts';
-import { PhasedPlay } from '#testing/phased-play.ts';
+import { PhasedPlay } from '#support/rollouts/phased-play.ts';
 
 type Happening =
   | { readonly kind: 'look' | 'ask' }

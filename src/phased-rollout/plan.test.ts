@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { after, seconds } from '#base/units.ts';
-import { PhasedPlay } from '#testing/phased-play.ts';
-import { said } from '#testing/phased-set.ts';
-import { T0 } from '#testing/views.ts';
+import { T0 } from '#support/objects/views.ts';
+import { PhasedPlay } from '#support/rollouts/phased-play.ts';
+import { said } from '#support/rollouts/phased-set.ts';
 import { planPhasedRollout } from './plan.ts';
 
 describe('planPhasedRollout() adopts', () => {

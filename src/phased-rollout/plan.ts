@@ -5,9 +5,9 @@
 import { assertNever } from '#base/assert-never.ts';
 import { problemText } from '#base/parsed.ts';
 import type { Instant } from '#base/units.ts';
-import { setRef } from '#control/refs.ts';
+import { setRef } from '#control/decision/refs.ts';
 import { isTooLarge } from '#statefulset/parse-ordinal.ts';
-import type { PhasedDecision, PhasedPlan, PhasedReason } from './plan-decision.ts';
+import type { PhasedDecision, PhasedPlan, PhasedReason } from './plan/plan-decision.ts';
 import {
   completed,
   goesOn,
@@ -18,9 +18,9 @@ import {
   setPartition,
   stopped,
   unlessHeld,
-} from './plan-outcome.ts';
-import { planRollout } from './plan-rollout.ts';
-import { planSteady } from './plan-steady.ts';
+} from './plan/plan-outcome.ts';
+import { planRollout } from './plan/plan-rollout.ts';
+import { planSteady } from './plan/plan-steady.ts';
 import type { PhasedSnapshot, TargetSet } from './snapshot.ts';
 import { isRollback, type RolloutStatus } from './status.ts';
 

@@ -1,19 +1,24 @@
 import { after, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
-import type { DeletePod, Requeue } from '#control/decision.ts';
-import { sooner } from '#control/group-plan.ts';
-import { type EndedDeletion, OverruledError } from '#control/pod-deletions.ts';
-import { PlanReporter } from '#control/report-plan.ts';
+import { isViewError } from '#control/consistent-read/view-error.ts';
+import type { DeletePod, Requeue } from '#control/decision/decision.ts';
+import { PlanReporter } from '#control/decision/report-plan.ts';
+import { sooner } from '#control/plan/group-plan.ts';
 import type { PassResult } from '#control/run-controller.ts';
-import { isGivenUp } from '#control/unless-sent.ts';
-import { isViewError } from '#control/view-error.ts';
-import { ApiError, isConflict, isNotFound, isRequestFailure } from '#kubernetes/api-error.ts';
-import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import { type EndedDeletion, OverruledError } from '#control/write/pod-deletions.ts';
+import { isGivenUp } from '#control/write/unless-sent.ts';
+import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
+import {
+  ApiError,
+  isConflict,
+  isNotFound,
+  isRequestFailure,
+} from '#kubernetes/transport/api-error.ts';
 import type { RolloutView } from './parse-resource.ts';
-import { parseKey } from './phased-moment.ts';
-import { PhasedPass, type PhasedPassEnd, type PhasedPassPorts } from './phased-pass.ts';
 import { ofPhasedRollouts } from './phased-reasons.ts';
-import { rolloutRef } from './phased-writes.ts';
-import type { RememberedCheck } from './plan-decision.ts';
+import type { RememberedCheck } from './plan/plan-decision.ts';
+import { parseKey } from './reconcile/phased-moment.ts';
+import { PhasedPass, type PhasedPassEnd, type PhasedPassPorts } from './reconcile/phased-pass.ts';
+import { rolloutRef } from './reconcile/phased-writes.ts';
 
 /** What reconciling PhasedRollouts goes through; what it remembers is its own. */
 export interface PhasedReconcilerPorts

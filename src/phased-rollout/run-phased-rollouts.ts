@@ -1,12 +1,12 @@
 import { errorOf } from '#base/error-of.ts';
-import { indexes as setIndexes } from '#control/group-sets.ts';
 import { runController } from '#control/run-controller.ts';
-import type { Change } from '#kubernetes/informer.ts';
+import { indexes as setIndexes } from '#control/watch/group-sets.ts';
+import type { Change } from '#kubernetes/informer/informer.ts';
+import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
 import { RevisionWentBackError } from '#kubernetes/revision.ts';
-import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { ownerAnnotation, type RolloutView } from './parse-resource.ts';
-import { indexes } from './phased-indexes.ts';
+import { indexes } from './reconcile/phased-indexes.ts';
 import { PhasedReconciler, type PhasedReconcilerPorts } from './reconcile.ts';
 
 /** What the controller of PhasedRollouts is made of. */

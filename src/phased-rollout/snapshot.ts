@@ -2,10 +2,10 @@ import type { Parsed } from '#base/parsed.ts';
 import type { Millis, Monotonic } from '#base/units.ts';
 import type { Answer, QuestionKey } from '#check/answer.ts';
 import type { KnownSince } from '#check/check-state.ts';
-import type { SetHold } from '#control/set-holds.ts';
+import type { SetHold } from '#control/plan/set-holds.ts';
 import type { PodView, StatefulSetView, Watched } from '#statefulset/view.ts';
 import type { PhasedRolloutSpec } from './api.ts';
-import type { BecauseUnaskable, RememberedCheck } from './plan-decision.ts';
+import type { BecauseUnaskable, RememberedCheck } from './plan/plan-decision.ts';
 import type { RolloutStatus } from './status.ts';
 
 /** All that one decision about a PhasedRollout needs to know; immutable, and of one moment. */

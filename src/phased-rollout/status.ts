@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
-import { parseTimestamp } from '#base/timestamp.ts';
+import { parseTimestamp } from '#base/time/timestamp.ts';
+import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
 import { type Instant, instant } from '#base/units.ts';
-import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import type { CheckState } from '#check/check-state.ts';
 
 /** What `status.phase` may be; empty while nobody has looked at the object. */

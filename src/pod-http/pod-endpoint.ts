@@ -1,5 +1,5 @@
 import { invalid, type Parsed, valid } from '#base/parsed.ts';
-import { quoted } from '#base/quoted.ts';
+import { quoted } from '#base/text/quoted.ts';
 
 /** All of a pod's URL but its host; {@link readPodUrl} and {@link endpointAt} make it, and see to its parts. */
 export interface PodEndpoint {

@@ -6,9 +6,9 @@ import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { instant, seconds } from '#base/units.ts';
-import { selfSigned } from '#embedded-cluster/self-signed.ts';
-import { ManualClock } from '#testing/manual-clock.ts';
-import { podCall } from '#testing/pod-http-contract.ts';
+import { selfSigned } from '#cluster/transport/self-signed.ts';
+import { ManualClock } from '#support/clocks/manual-clock.ts';
+import { podCall } from '#support/contracts/pod-http-contract.ts';
 import { createPodHttp } from './undici-pod-http.ts';
 
 const name = 'x-0.x.test.svc.cluster.local';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
-import { keptTracing } from '#testing/kept-tracing.ts';
-import { ManualClock } from '#testing/manual-clock.ts';
-import type { SeenSpan } from '#testing/otlp-spans.ts';
-import { ScriptedHttpServer } from '#testing/scripted-http-server.ts';
-import type { Script } from '#testing/transport-under-test.ts';
+import { ManualClock } from '#support/clocks/manual-clock.ts';
+import { ScriptedHttpServer } from '#support/contracts/scripted-http-server.ts';
+import type { Script } from '#support/contracts/transport-under-test.ts';
+import { keptTracing } from '#support/telemetry/kept-tracing.ts';
+import type { SeenSpan } from '#support/telemetry/otlp-spans.ts';
 import type { PodAnswer } from './pod-http.ts';
 import { createPodHttp } from './undici-pod-http.ts';
 

@@ -1,4 +1,4 @@
-import type { Tracing } from '#telemetry/tracing.ts';
+import type { Tracing } from '#telemetry/tracing/tracing.ts';
 import { type HopAnswer, type RoundTripContext, roundTrip } from './pod-round-trip.ts';
 import type { Hop } from './redirect.ts';
 

@@ -1,5 +1,5 @@
 import { invalid, type Parsed, valid } from '#base/parsed.ts';
-import { quoted } from '#base/quoted.ts';
+import { quoted } from '#base/text/quoted.ts';
 import type { PodEndpoint } from './pod-endpoint.ts';
 
 /** What the DNS names of a set's pods are made of. */

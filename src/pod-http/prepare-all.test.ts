@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
-import { FakeClock } from '#testing/fake-clock.ts';
-import { FakePodHttp } from '#testing/fake-pod-http.ts';
-import { PodFleet } from '#testing/pod-fleet.ts';
+import { FakeClock } from '#support/clocks/fake-clock.ts';
+import { FakePodHttp } from '#support/pods/fake-pod-http.ts';
+import { PodFleet } from '#support/pods/pod-fleet.ts';
 import type { PodCall } from './pod-http.ts';
 import { cancelAll, type PrepareWork, prepareAll } from './prepare-all.ts';
 

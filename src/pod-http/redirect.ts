@@ -1,4 +1,4 @@
-import { quoted } from '#base/quoted.ts';
+import { quoted } from '#base/text/quoted.ts';
 import type { PodCall } from './pod-http.ts';
 
 /** One request on the way of a call. */

@@ -1,10 +1,13 @@
-import { CallLanes } from '#base/call-lanes.ts';
+import { CallLanes } from '#base/async/call-lanes.ts';
 import type { Clock } from '#base/clock.ts';
-import { quoted } from '#base/quoted.ts';
+import { quoted } from '#base/text/quoted.ts';
 import { type Millis, millis } from '#base/units.ts';
-import { type ClusterRejection, clusterRejectionOf } from '#kubernetes/cluster-header.ts';
-import { type Environment, proxyFor } from '#kubernetes/proxy.ts';
-import type { Tracing } from '#telemetry/tracing.ts';
+import {
+  type ClusterRejection,
+  clusterRejectionOf,
+} from '#kubernetes/middleware/cluster-header.ts';
+import { type Environment, proxyFor } from '#kubernetes/transport/proxy.ts';
+import type { Tracing } from '#telemetry/tracing/tracing.ts';
 import type { PodAnswer, PodCall, PodHttp, PodRoundTrip } from './pod-http.ts';
 import { type HopAnswer, roundTrip } from './pod-round-trip.ts';
 import { tracedHop } from './pod-span.ts';

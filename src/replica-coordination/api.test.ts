@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { statefulSetView, T0 } from '#testing/views.ts';
+import { statefulSetView, T0 } from '#support/objects/views.ts';
 import { forcedReplicasOf, lastDownscaleOf, referenceOf, sourceOf } from './api.ts';
 
 const NAME = 'grafana.com/rollout-mirror-replicas-from-resource-name';

@@ -1,8 +1,8 @@
-import { parseGoDuration } from '#base/go-duration.ts';
 import type { Parsed } from '#base/parsed.ts';
 import { invalid, valid } from '#base/parsed.ts';
-import { quoted } from '#base/quoted.ts';
-import { parseTimestamp } from '#base/timestamp.ts';
+import { quoted } from '#base/text/quoted.ts';
+import { parseGoDuration } from '#base/time/go-duration.ts';
+import { parseTimestamp } from '#base/time/timestamp.ts';
 import type { Instant, Millis } from '#base/units.ts';
 import { LAST_DOWNSCALE, MINIMUM_TIME } from '#statefulset/last-downscale.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';

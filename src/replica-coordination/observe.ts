@@ -1,15 +1,15 @@
 import type { Clock } from '#base/clock.ts';
 import type { Millis } from '#base/units.ts';
-import type { Conflicts } from '#control/group-moment.ts';
-import type { SetSnapshot } from '#control/group-sets.ts';
-import type { ScaleWrites } from '#control/scale-writes.ts';
-import type { WatchedPods } from '#control/watched-pods.ts';
+import type { Conflicts } from '#control/plan/group-moment.ts';
+import type { SetSnapshot } from '#control/watch/group-sets.ts';
+import type { WatchedPods } from '#control/watch/watched-pods.ts';
+import type { ScaleWrites } from '#control/write/scale-writes.ts';
 import type { Client } from '#kubernetes/client.ts';
-import type { PodPreparations } from './prepare-pods.ts';
-import type { References } from './references.ts';
+import type { PodPreparations } from './delayed-downscale/prepare-pods.ts';
+import type { References } from './references/references.ts';
+import type { WritePaces } from './scale/write-pace.ts';
 import { SeenDownscales } from './seen-downscales.ts';
 import type { CoordinationSnapshot, Pace, Preparations } from './snapshot.ts';
-import type { WritePaces } from './write-pace.ts';
 import { ZoneTrackers } from './zone-tracker.ts';
 
 /** Where what a plan needs besides sets and pods is known. */

@@ -14,7 +14,9 @@ import {
   record,
 } from 'fast-check';
 import { after, type Instant, instant, type Monotonic, millis, monotonic } from '#base/units.ts';
-import type { Decision, Plan } from '#control/decision.ts';
+import type { Decision, Plan } from '#control/decision/decision.ts';
+import { T0 } from '#support/objects/views.ts';
+import { assertPlain, deepFreeze } from '#support/plain-data.ts';
 import {
   coordination,
   delays,
@@ -23,10 +25,8 @@ import {
   REFERENCE,
   reference,
   type ZoneSpec,
-} from '#testing/coordination.ts';
-import { assertPlain, deepFreeze } from '#testing/plain-data.ts';
-import { T0 } from '#testing/views.ts';
-import type { PodPreparation } from './delayed-downscale-snapshot.ts';
+} from '#support/rollouts/coordination.ts';
+import type { PodPreparation } from './delayed-downscale/delayed-downscale-snapshot.ts';
 import { planCoordination } from './plan.ts';
 import type { CoordinationSnapshot, Preparations } from './snapshot.ts';
 

@@ -1,9 +1,9 @@
 import type { Because } from '#base/because.ts';
 import { after, type Instant, type Monotonic, millis } from '#base/units.ts';
-import type { CallPod, Decision, Requeue, Scale } from '#control/decision.ts';
-import type { SetSnapshot } from '#control/group-sets.ts';
-import type { Reason } from '#control/reasons.ts';
-import { setRef } from '#control/refs.ts';
+import type { CallPod, Decision, Requeue, Scale } from '#control/decision/decision.ts';
+import type { Reason } from '#control/decision/reasons.ts';
+import { setRef } from '#control/decision/refs.ts';
+import type { SetSnapshot } from '#control/watch/group-sets.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { CoordinationSnapshot } from './snapshot.ts';
 

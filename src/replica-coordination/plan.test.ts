@@ -11,6 +11,7 @@ import {
   seconds,
 } from '#base/units.ts';
 import type { Watched } from '#statefulset/view.ts';
+import { podView, readySince, statefulSetView, T0 } from '#support/objects/views.ts';
 import {
   coordination,
   deeds,
@@ -22,8 +23,7 @@ import {
   reference,
   TAKEN_AT,
   type ZoneSpec,
-} from '#testing/coordination.ts';
-import { podView, readySince, statefulSetView, T0 } from '#testing/views.ts';
+} from '#support/rollouts/coordination.ts';
 import { planCoordination } from './plan.ts';
 import type { CoordinationSnapshot, Pace, ReferenceState } from './snapshot.ts';
 

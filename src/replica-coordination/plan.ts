@@ -3,17 +3,17 @@
  * before they go. Whether pods are replaced is not its business, but a pass that scales does not roll.
  */
 import type { Instant } from '#base/units.ts';
-import type { Decision, Plan, Requeue, Scale } from '#control/decision.ts';
-import type { SetSnapshot } from '#control/group-sets.ts';
-import { because } from '#control/refs.ts';
+import type { Decision, Plan, Requeue, Scale } from '#control/decision/decision.ts';
+import { because } from '#control/decision/refs.ts';
+import type { SetSnapshot } from '#control/watch/group-sets.ts';
 import { isTooLarge, largestSet } from '#statefulset/parse-ordinal.ts';
 import { sourceOf } from './api.ts';
-import { planFollower } from './plan-follower.ts';
-import { planMirror } from './plan-mirror.ts';
-import { safely } from './plan-safety.ts';
-import { planWarnings } from './plan-warning.ts';
+import { planFollower } from './plan/plan-follower.ts';
+import { planMirror } from './plan/plan-mirror.ts';
+import { safely } from './plan/plan-safety.ts';
+import { planWarnings } from './plan/plan-warning.ts';
+import { planWriteBacks } from './plan/plan-write-back.ts';
 import { hold, type Moment, settled, timeOf, type Wish } from './plan-wish.ts';
-import { planWriteBacks } from './plan-write-back.ts';
 import type { CoordinationSnapshot } from './snapshot.ts';
 
 /**

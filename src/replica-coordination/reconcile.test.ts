@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, monotonic } from '#base/units.ts';
-import { groupScope, readSets } from '#control/group-sets.ts';
-import { type ApiError } from '#kubernetes/api-error.ts';
-import { TransportError } from '#kubernetes/transport.ts';
+import { groupScope, readSets } from '#control/watch/group-sets.ts';
+import { type ApiError } from '#kubernetes/transport/api-error.ts';
+import { TransportError } from '#kubernetes/transport/transport.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
-import { GroupBench, KEY } from '#testing/group-bench.ts';
-import { refusal, type WorldRequest } from '#testing/group-world.ts';
-import { assertPlain } from '#testing/plain-data.ts';
-import { T0 } from '#testing/views.ts';
+import { T0 } from '#support/objects/views.ts';
+import { assertPlain } from '#support/plain-data.ts';
+import { GroupBench, KEY } from '#support/rollouts/group-bench.ts';
+import { refusal, type WorldRequest } from '#support/rollouts/group-world.ts';
 import type { CoordinationSnapshot } from './snapshot.ts';
 
 const PREFIX = 'grafana.com/';

@@ -1,27 +1,27 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Instant, Millis } from '#base/units.ts';
-import type { CallPod, Plan, Scale } from '#control/decision.ts';
-import type { Carrying, GroupCapability, Need } from '#control/group-capability.ts';
-import type { GroupMoment } from '#control/group-moment.ts';
-import { idlePlan } from '#control/group-plan.ts';
-import { because } from '#control/refs.ts';
-import type { ScaleWrites } from '#control/scale-writes.ts';
-import { isGivenUp } from '#control/unless-sent.ts';
-import type { WatchedPods } from '#control/watched-pods.ts';
-import { isRequestFailure } from '#kubernetes/api-error.ts';
+import type { CallPod, Plan, Scale } from '#control/decision/decision.ts';
+import { because } from '#control/decision/refs.ts';
+import type { Carrying, GroupCapability, Need } from '#control/plan/group-capability.ts';
+import type { GroupMoment } from '#control/plan/group-moment.ts';
+import { idlePlan } from '#control/plan/group-plan.ts';
+import type { WatchedPods } from '#control/watch/watched-pods.ts';
+import type { ScaleWrites } from '#control/write/scale-writes.ts';
+import { isGivenUp } from '#control/write/unless-sent.ts';
 import type { Client } from '#kubernetes/client.ts';
-import type { Informer } from '#kubernetes/informer.ts';
+import type { Informer } from '#kubernetes/informer/informer.ts';
+import { isRequestFailure } from '#kubernetes/transport/api-error.ts';
 import { parseGroupKey } from '#statefulset/group.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
+import { preparationUse } from './delayed-downscale/plan-delay.ts';
+import type { PodPreparations } from './delayed-downscale/prepare-pods.ts';
 import { CoordinationObserver } from './observe.ts';
-import { holdForOpen, holdForUnseen } from './open-writes.ts';
 import { isCoordinated, planCoordination } from './plan.ts';
-import { preparationUse } from './plan-delay.ts';
-import type { PodPreparations } from './prepare-pods.ts';
-import type { References } from './references.ts';
-import { WritePaces } from './write-pace.ts';
-import { ScaleWriter } from './write-scale.ts';
+import type { References } from './references/references.ts';
+import { holdForOpen, holdForUnseen } from './scale/open-writes.ts';
+import { WritePaces } from './scale/write-pace.ts';
+import { ScaleWriter } from './scale/write-scale.ts';
 
 /** What coordinating the replicas of a group goes through. */
 export interface CoordinationPorts {

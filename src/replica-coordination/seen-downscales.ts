@@ -1,5 +1,5 @@
 import { type Instant, type Monotonic, millis } from '#base/units.ts';
-import type { SetSnapshot } from '#control/group-sets.ts';
+import type { SetSnapshot } from '#control/watch/group-sets.ts';
 import { lastDownscaleOf } from './api.ts';
 import type { SeenTime, ZoneTracker } from './snapshot.ts';
 

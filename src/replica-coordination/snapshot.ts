@@ -1,13 +1,13 @@
 import type { Because } from '#base/because.ts';
 import type { Parsed } from '#base/parsed.ts';
 import type { Instant, Millis, Monotonic } from '#base/units.ts';
-import type { ObjectRef } from '#control/decision.ts';
-import type { Conflicts } from '#control/group-moment.ts';
-import type { SetSnapshot } from '#control/group-sets.ts';
-import type { Reason } from '#control/reasons.ts';
-import type { OpenScale } from '#control/scale-writes.ts';
+import type { ObjectRef } from '#control/decision/decision.ts';
+import type { Reason } from '#control/decision/reasons.ts';
+import type { Conflicts } from '#control/plan/group-moment.ts';
+import type { SetSnapshot } from '#control/watch/group-sets.ts';
+import type { OpenScale } from '#control/write/scale-writes.ts';
 import type { StatefulSetView, Watched } from '#statefulset/view.ts';
-import type { PodPreparation } from './delayed-downscale-snapshot.ts';
+import type { PodPreparation } from './delayed-downscale/delayed-downscale-snapshot.ts';
 
 /** A write that must not be repeated before `until`: it was refused, or somebody undoes it again and again. */
 export interface Pace {

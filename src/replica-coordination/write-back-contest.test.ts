@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Instant, millis, minutes } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { numberAt } from '#testing/json-path.ts';
-import { mirroredTemplate, mirroredZone } from '#testing/mirrored-zone.ts';
-import { autoscale } from '#testing/scaling.ts';
-import type { World } from '#testing/world.ts';
-import { setName } from '#testing/world-group.ts';
-import { OPERATOR_USER } from '#testing/world-operator.ts';
+import { numberAt } from '#support/objects/json-path.ts';
+import { autoscale } from '#support/objects/scaling.ts';
+import { mirroredTemplate, mirroredZone } from '#support/world/mirrored-zone.ts';
+import type { World } from '#support/world/world.ts';
+import { setName } from '#support/world/world-group.ts';
+import { OPERATOR_USER } from '#support/world/world-operator.ts';
 
 /** One set of three pods that mirrors a ReplicaTemplate, which was told so, so long ago that it does not count any more. */
 async function mirroring(): Promise<World> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { groupOf } from '#statefulset/group.ts';
-import { statefulSetView } from '#testing/views.ts';
+import { statefulSetView } from '#support/objects/views.ts';
 import { isPaused, misplacedKeys } from './api.ts';
 
 test('groupOf() [scenario 35] knows no group of a set without the label', () => {

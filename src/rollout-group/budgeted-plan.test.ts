@@ -2,12 +2,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, monotonic, seconds } from '#base/units.ts';
-import { type GroupBudgets, noBudgets, type WantedDisruption } from '#control/group-budgets.ts';
-import type { GroupMoment } from '#control/group-moment.ts';
-import { type GovernedPlan, governedPlan } from '#control/plan-permissions.ts';
-import type { Permission } from '#disruption/permission.ts';
-import { group, line, zone } from '#testing/rollout-zones.ts';
-import { type StatefulSetOverrides, T0 } from '#testing/views.ts';
+import {
+  type GroupBudgets,
+  noBudgets,
+  type WantedDisruption,
+} from '#control/budget/group-budgets.ts';
+import type { GroupMoment } from '#control/plan/group-moment.ts';
+import { type GovernedPlan, governedPlan } from '#control/plan/plan-permissions.ts';
+import type { Permission } from '#disruption/decision/permission.ts';
+import { type StatefulSetOverrides, T0 } from '#support/objects/views.ts';
+import { group, line, zone } from '#support/rollouts/rollout-zones.ts';
 import { planRolloutGroup } from './plan.ts';
 import type { GroupSnapshot } from './snapshot.ts';
 

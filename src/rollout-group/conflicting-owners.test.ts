@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { group, line, zone } from '#testing/rollout-zones.ts';
-import { T0 } from '#testing/views.ts';
+import { T0 } from '#support/objects/views.ts';
+import { group, line, zone } from '#support/rollouts/rollout-zones.ts';
 import { planRolloutGroup } from './plan.ts';
 import type { GroupSnapshot } from './snapshot.ts';
 

@@ -1,5 +1,5 @@
 import { invalid, type Parsed, valid } from '#base/parsed.ts';
-import { quoted } from '#base/quoted.ts';
+import { quoted } from '#base/text/quoted.ts';
 
 /** The parsed `rollout-max-unavailable` (IN-12): a number of pods, or a share of the set's replicas. */
 export type MaxUnavailable =

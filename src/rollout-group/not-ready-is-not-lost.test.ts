@@ -10,10 +10,10 @@ import {
   type RawStatefulSetOptions,
   rawPod,
   rawStatefulSet,
-} from '#testing/objects.ts';
-import { formatRfc3339 } from '#testing/rfc3339.ts';
-import { group } from '#testing/rollout-zones.ts';
-import { readySince, T0 } from '#testing/views.ts';
+} from '#support/objects/objects.ts';
+import { readySince, T0 } from '#support/objects/views.ts';
+import { formatRfc3339 } from '#support/oracles/rfc3339.ts';
+import { group } from '#support/rollouts/rollout-zones.ts';
 import { planRolloutGroup } from './plan.ts';
 import type { GroupSnapshot } from './snapshot.ts';
 

@@ -1,4 +1,4 @@
-import type { Permission } from '#kubernetes/permission.ts';
+import type { Permission } from '#kubernetes/authorization/permission.ts';
 
 /** What rolling groups takes, namespaced. `SelfSubjectAccessReview` is everybody's by `system:basic-user`. */
 export const rolloutGroupPermissions: readonly Permission[] = Object.freeze([

@@ -14,10 +14,10 @@ import {
 } from 'fast-check';
 import { seconds } from '#base/units.ts';
 import { deepFreeze } from '#config/deep-freeze.ts';
-import type { DeletePod } from '#control/decision.ts';
-import type { SetSnapshot } from '#control/group-sets.ts';
-import { group, type PodState, zone } from '#testing/rollout-zones.ts';
-import { T0 } from '#testing/views.ts';
+import type { DeletePod } from '#control/decision/decision.ts';
+import type { SetSnapshot } from '#control/watch/group-sets.ts';
+import { T0 } from '#support/objects/views.ts';
+import { group, type PodState, zone } from '#support/rollouts/rollout-zones.ts';
 import { planRolloutGroup } from './plan.ts';
 import type { GroupSnapshot } from './snapshot.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, monotonic, seconds } from '#base/units.ts';
-import { group, line, type PodState, zone } from '#testing/rollout-zones.ts';
-import { podView, readySince, type StatefulSetOverrides, T0 } from '#testing/views.ts';
+import { podView, readySince, type StatefulSetOverrides, T0 } from '#support/objects/views.ts';
+import { group, line, type PodState, zone } from '#support/rollouts/rollout-zones.ts';
 import { planRolloutGroup } from './plan.ts';
 import type { GroupSnapshot } from './snapshot.ts';
 

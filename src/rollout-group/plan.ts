@@ -3,12 +3,12 @@
  * why; they are deleted by `control/`, and the sets' replicas are `replica-coordination/`.
  */
 import type { Instant } from '#base/units.ts';
-import type { Decision, Plan } from '#control/decision.ts';
-import { because } from '#control/refs.ts';
-import { nextStuckLook, planStuckPods } from './plan-stuck.ts';
-import { planTurn } from './plan-turn.ts';
-import { planWarnings } from './plan-warning.ts';
-import { type Group, groupOf, nextLook, progressOf, type Zone } from './plan-zone.ts';
+import type { Decision, Plan } from '#control/decision/decision.ts';
+import { because } from '#control/decision/refs.ts';
+import { nextStuckLook, planStuckPods } from './plan/plan-stuck.ts';
+import { planTurn } from './plan/plan-turn.ts';
+import { planWarnings } from './plan/plan-warning.ts';
+import { type Group, groupOf, nextLook, progressOf, type Zone } from './plan/plan-zone.ts';
 import type { GroupSnapshot } from './snapshot.ts';
 
 /**

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { instant, monotonic } from '#base/units.ts';
-import type { Decision, Plan } from '#control/decision.ts';
-import { idlePlan } from '#control/group-plan.ts';
-import { T0 } from '#testing/views.ts';
+import type { Decision, Plan } from '#control/decision/decision.ts';
+import { idlePlan } from '#control/plan/group-plan.ts';
+import { T0 } from '#support/objects/views.ts';
 import { PromotionPaces } from './promotion-pace.ts';
 
 const set = { namespace: 'test', name: 'ingester-zone-a', uid: 'a-uid' };

@@ -1,10 +1,10 @@
+import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
 import { after, millis } from '#base/units.ts';
-import { formatUtcSeconds } from '#base/utc-seconds.ts';
-import type { Decision, Plan } from '#control/decision.ts';
-import type { GroupMoment } from '#control/group-moment.ts';
-import { sooner } from '#control/group-plan.ts';
-import { because } from '#control/refs.ts';
-import { WriteAttempts } from '#control/write-attempts.ts';
+import type { Decision, Plan } from '#control/decision/decision.ts';
+import { because } from '#control/decision/refs.ts';
+import type { GroupMoment } from '#control/plan/group-moment.ts';
+import { sooner } from '#control/plan/group-plan.ts';
+import { WriteAttempts } from '#control/write/write-attempts.ts';
 
 type Moment = Pick<GroupMoment, 'now' | 'monotonic'>;
 type SetCurrentRevision = Extract<Decision, { kind: 'set-current-revision' }>;

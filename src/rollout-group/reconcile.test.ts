@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
-import { TransportError } from '#kubernetes/transport.ts';
-import { GroupBench, KEY, outdatedGroup } from '#testing/group-bench.ts';
-import { refusal, type WorldRequest } from '#testing/group-world.ts';
-import { rawPod, rawStatefulSet } from '#testing/objects.ts';
+import { TransportError } from '#kubernetes/transport/transport.ts';
+import { rawPod, rawStatefulSet } from '#support/objects/objects.ts';
+import { GroupBench, KEY, outdatedGroup } from '#support/rollouts/group-bench.ts';
+import { refusal, type WorldRequest } from '#support/rollouts/group-world.ts';
 
 const STORE = 'test/store-gateway';
 const ended = { kind: 'ended', requeue: { kind: 'await-change' } };

@@ -1,6 +1,6 @@
 import type { Millis } from '#base/units.ts';
-import type { Conflicts } from '#control/group-moment.ts';
-import type { SetSnapshot } from '#control/group-sets.ts';
+import type { Conflicts } from '#control/plan/group-moment.ts';
+import type { SetSnapshot } from '#control/watch/group-sets.ts';
 import { parseGroupKey } from '#statefulset/group.ts';
 import type { Watched } from '#statefulset/view.ts';
 

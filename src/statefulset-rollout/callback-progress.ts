@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '#base/json.ts';
-import { parseTimestamp } from '#base/timestamp.ts';
+import { parseTimestamp } from '#base/time/timestamp.ts';
+import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
 import type { Instant } from '#base/units.ts';
-import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import { integerAt, stringAt } from '#statefulset/parse-fields.ts';
 
 /** How far the callback about an outcome has come. */

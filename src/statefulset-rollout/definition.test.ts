@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { millis } from '#base/units.ts';
-import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
-import { ApiError } from '#kubernetes/api-error.ts';
+import { createCluster, type EmbeddedCluster } from '#cluster/create-cluster.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { FakeClock } from '#testing/fake-clock.ts';
+import { ApiError } from '#kubernetes/transport/api-error.ts';
+import { FakeClock } from '#support/clocks/fake-clock.ts';
 import { statefulsetRolloutDefinition } from './definition.ts';
 
 /** The resource as the article shows it, field by field. */

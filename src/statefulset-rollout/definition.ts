@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
-import { conditionSchema } from '#kubernetes/condition-schema.ts';
-import { definitionOf } from '#kubernetes/custom-resource-definition.ts';
+import { conditionSchema } from '#kubernetes/custom-resource/condition-schema.ts';
+import { definitionOf } from '#kubernetes/custom-resource/custom-resource-definition.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { phases } from './progress.ts';
 

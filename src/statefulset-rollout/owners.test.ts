@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { FakeClock } from '#testing/fake-clock.ts';
-import { FakeInformer } from '#testing/fake-informer.ts';
-import { statefulSetView } from '#testing/views.ts';
+import { FakeInformer } from '#support/api-server/fake-informer.ts';
+import { FakeClock } from '#support/clocks/fake-clock.ts';
+import { statefulSetView } from '#support/objects/views.ts';
 import {
   rivalOf,
   rolloutIndexers,
@@ -14,7 +14,7 @@ import {
   statefulsetRolloutOwners,
 } from './owners.ts';
 import { finalizer, parseRollout, type RolloutView } from './parse-resource.ts';
-import { rolloutAnnotation } from './wanted-set.ts';
+import { rolloutAnnotation } from './statefulset/wanted-set.ts';
 
 function informer(): FakeInformer<RolloutView> {
   return new FakeInformer({

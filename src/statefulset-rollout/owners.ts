@@ -1,9 +1,9 @@
-import type { SetName, SetOwners } from '#control/owners-of-sets.ts';
-import type { Change, Informer } from '#kubernetes/informer.ts';
+import type { SetName, SetOwners } from '#control/watch/owners-of-sets.ts';
+import type { Change, Informer } from '#kubernetes/informer/informer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import { finalizer, type RolloutView } from './parse-resource.ts';
-import { rolloutAnnotation } from './wanted-set.ts';
+import { rolloutAnnotation } from './statefulset/wanted-set.ts';
 
 /** As conflicts name it. */
 export const rolloutKind: string = resourceTypes.statefulsetRollouts.kind;

@@ -1,12 +1,12 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Parsed } from '#base/parsed.ts';
-import type { Cached } from '#kubernetes/informer.ts';
+import type { Cached } from '#kubernetes/informer/informer.ts';
 import { integerAt, objectAt, stringAt, stringMapAt } from '#statefulset/parse-fields.ts';
 import type { StatefulsetRolloutSpec } from './api.ts';
-import { parseStatefulsetRollout } from './parse-spec.ts';
 import type { RolloutProgress } from './progress.ts';
-import { wantedRollout } from './rollout-key.ts';
 import type { WantedRollout } from './snapshot.ts';
+import { parseStatefulsetRollout } from './spec/parse-spec.ts';
+import { wantedRollout } from './spec/rollout-key.ts';
 import { parseProgress } from './status.ts';
 
 /** Finalizer of a StatefulsetRollout: while it is there, the object owns a set, or may. */

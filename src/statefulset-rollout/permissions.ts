@@ -1,4 +1,4 @@
-import type { Permission } from '#kubernetes/permission.ts';
+import type { Permission } from '#kubernetes/authorization/permission.ts';
 
 const bedrock = 'bedrock.operator.slack.com';
 

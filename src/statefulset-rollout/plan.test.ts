@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { after, instant, seconds } from '#base/units.ts';
-import { RolloutPlay } from '#testing/rollout-play.ts';
+import { RolloutPlay } from '#support/rollouts/rollout-play.ts';
 import { noCallback } from './callback-progress.ts';
-import { calledBack } from './plan-callback.ts';
+import { calledBack } from './plan/plan-callback.ts';
 import { noProgress } from './progress.ts';
 
 /** A settled play of ten pods on v1 that is to roll v2 out at `percent`. */

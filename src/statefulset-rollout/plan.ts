@@ -4,15 +4,15 @@
  */
 import { problemText } from '#base/parsed.ts';
 import { type Instant, millis } from '#base/units.ts';
-import { isAsked, planEnd } from './plan-callback.ts';
-import { unlessLate } from './plan-deadline.ts';
-import type { RolloutPlan } from './plan-decision.ts';
-import { planDeletion } from './plan-deletion.ts';
-import { withDiscovered } from './plan-discovery.ts';
-import { because, planOf, type RolloutPass, type Step } from './plan-outcome.ts';
-import { pinnedFrom, planPinAtRest } from './plan-pin-switch.ts';
-import { unpinnedIn } from './plan-rolling.ts';
-import { contestOf, planScale, planSet, tooLargeOf } from './plan-set.ts';
+import { isAsked, planEnd } from './plan/plan-callback.ts';
+import { unlessLate } from './plan/plan-deadline.ts';
+import type { RolloutPlan } from './plan/plan-decision.ts';
+import { planDeletion } from './plan/plan-deletion.ts';
+import { withDiscovered } from './plan/plan-discovery.ts';
+import { because, planOf, type RolloutPass, type Step } from './plan/plan-outcome.ts';
+import { pinnedFrom, planPinAtRest } from './plan/plan-pin-switch.ts';
+import { unpinnedIn } from './plan/plan-rolling.ts';
+import { contestOf, planScale, planSet, tooLargeOf } from './plan/plan-set.ts';
 import { isTerminal, noProgress, type RolloutProgress } from './progress.ts';
 import type {
   RolledSet,

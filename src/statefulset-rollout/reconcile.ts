@@ -1,24 +1,28 @@
 import { after, millis, monotonic } from '#base/units.ts';
-import type { Requeue } from '#control/decision.ts';
-import { sooner } from '#control/group-plan.ts';
-import { OverruledError } from '#control/pod-deletions.ts';
-import { PlanReporter } from '#control/report-plan.ts';
+import { isViewError } from '#control/consistent-read/view-error.ts';
+import type { Requeue } from '#control/decision/decision.ts';
+import { PlanReporter } from '#control/decision/report-plan.ts';
+import { sooner } from '#control/plan/group-plan.ts';
 import type { PassResult } from '#control/run-controller.ts';
-import { isGivenUp } from '#control/unless-sent.ts';
-import { isViewError } from '#control/view-error.ts';
+import { OverruledError } from '#control/write/pod-deletions.ts';
+import { isGivenUp } from '#control/write/unless-sent.ts';
+import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
 import {
   ApiError,
   isAlreadyExists,
   isConflict,
   isNotFound,
   isRequestFailure,
-} from '#kubernetes/api-error.ts';
-import type { WorkQueue } from '#kubernetes/work-queue.ts';
-import type { ReconcileOutcome } from '#telemetry/rollout-metrics.ts';
+} from '#kubernetes/transport/api-error.ts';
+import type { ReconcileOutcome } from '#telemetry/metrics/rollout-metrics.ts';
+import type { PartialAging } from './events/partial-aging.ts';
 import type { RolloutView } from './parse-resource.ts';
-import type { PartialAging } from './partial-aging.ts';
-import { parseKey } from './rollout-moment.ts';
-import { type RolloutPassEnd, type RolloutPassPorts, RolloutPassRun } from './rollout-pass.ts';
+import { parseKey } from './reconcile/rollout-moment.ts';
+import {
+  type RolloutPassEnd,
+  type RolloutPassPorts,
+  RolloutPassRun,
+} from './reconcile/rollout-pass.ts';
 import { ofStatefulsetRollouts } from './rollout-reasons.ts';
 
 /** What reconciling StatefulsetRollouts goes through; what it remembers is its own. */

@@ -1,10 +1,10 @@
-import type { ReasonEntry } from '#control/reasons.ts';
-import type { ReportSubject } from '#control/report-plan.ts';
-import type { EventRecorder } from '#kubernetes/event-recorder.ts';
+import type { ReasonEntry } from '#control/decision/reasons.ts';
+import type { ReportSubject } from '#control/decision/report-plan.ts';
+import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 import type { RolloutView } from './parse-resource.ts';
-import type { RolloutReason } from './plan-decision.ts';
-import type { NoticeReason } from './plan-notices.ts';
+import type { RolloutReason } from './plan/plan-decision.ts';
+import type { NoticeReason } from './plan/plan-notices.ts';
 
 function act(isTrueWhen: string): ReasonEntry {
   return { kind: 'act', isTrueWhen, remedy: 'Nothing; this is the work itself.' };

@@ -1,9 +1,9 @@
 import { errorOf } from '#base/error-of.ts';
-import { indexes as setIndexes } from '#control/group-sets.ts';
 import { runController } from '#control/run-controller.ts';
-import type { Change } from '#kubernetes/informer.ts';
+import { indexes as setIndexes } from '#control/watch/group-sets.ts';
+import type { Change } from '#kubernetes/informer/informer.ts';
+import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
 import { RevisionWentBackError } from '#kubernetes/revision.ts';
-import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import { rolloutsOf, setsOf } from './owners.ts';
 import type { RolloutView } from './parse-resource.ts';
 import { RolloutReconciler, type RolloutReconcilerPorts } from './reconcile.ts';

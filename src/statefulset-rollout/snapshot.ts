@@ -1,10 +1,10 @@
 import type { Parsed } from '#base/parsed.ts';
 import type { Instant, Millis } from '#base/units.ts';
-import type { SetHold } from '#control/set-holds.ts';
+import type { SetHold } from '#control/plan/set-holds.ts';
 import type { PodView, StatefulSetView, Watched } from '#statefulset/view.ts';
 import type { StatefulsetRolloutSpec } from './api.ts';
-import type { SelectingBudget } from './plan-budget.ts';
-import type { DiscoveryTrouble } from './plan-decision.ts';
+import type { SelectingBudget } from './plan/plan-budget.ts';
+import type { DiscoveryTrouble } from './plan/plan-decision.ts';
 import type { RolloutProgress } from './progress.ts';
 
 /** All that one decision about a StatefulsetRollout needs to know; immutable, and of one moment. */

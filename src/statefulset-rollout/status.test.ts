@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
+import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
 import { instant, seconds } from '#base/units.ts';
-import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
-import { RolloutPlay } from '#testing/rollout-play.ts';
-import { T0 } from '#testing/views.ts';
+import { T0 } from '#support/objects/views.ts';
+import { RolloutPlay } from '#support/rollouts/rollout-play.ts';
 import { parseRollout, type RolloutView } from './parse-resource.ts';
 import { noProgress, type RolloutProgress } from './progress.ts';
+import { formatStatus } from './status/status-view.ts';
 import { formatRollout, parseProgress } from './status.ts';
-import { formatStatus } from './status-view.ts';
 
 const progress: RolloutProgress = {
   phase: 'WaitingForReady',

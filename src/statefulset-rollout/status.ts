@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
-import { parseTimestamp } from '#base/timestamp.ts';
+import { parseTimestamp } from '#base/time/timestamp.ts';
+import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
 import { type Instant, millis } from '#base/units.ts';
-import { formatUtcSeconds } from '#base/utc-seconds.ts';
 import { arrayAt, integerAt, objectAt, objectsIn, stringAt } from '#statefulset/parse-fields.ts';
 import { formatCallback, parseCallback } from './callback-progress.ts';
 import { type BatchPod, type Outcome, phases, type RolloutProgress } from './progress.ts';

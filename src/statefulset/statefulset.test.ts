@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, type Instant, millis, monotonic, seconds } from '#base/units.ts';
-import { podView, readySince, statefulSetView, T0 } from '#testing/views.ts';
+import { podView, readySince, statefulSetView, T0 } from '#support/objects/views.ts';
 import { availableFrom, canHaveBeenAvailable } from './availability.ts';
 import { formatLabelSelector, matchesLabelSelector } from './label-selector.ts';
 import { ordinalsOf, parseOrdinal } from './parse-ordinal.ts';

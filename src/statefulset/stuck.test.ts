@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, type Millis, millis, minutes, monotonic, seconds } from '#base/units.ts';
-import { podView, T0, unready } from '#testing/views.ts';
+import { podView, T0, unready } from '#support/objects/views.ts';
 import { isStuckReplacement, type Stuckness, stuckness } from './stuck.ts';
 import type { PodView, Unready } from './view.ts';
 

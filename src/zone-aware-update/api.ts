@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { invalid, type Parsed, valid } from '#base/parsed.ts';
-import { quoted } from '#base/quoted.ts';
 import { SpecFields } from '#base/spec-fields.ts';
-import { querySpecOf } from '#check/query-spec.ts';
-import { type SecuredQuery, securedQuery } from '#check/secured-query.ts';
+import { quoted } from '#base/text/quoted.ts';
+import { type SecuredQuery, securedQuery } from '#check/credentials/secured-query.ts';
+import { querySpecOf } from '#check/prometheus/query-spec.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
-import { parseGoFloat } from './go-float.ts';
-import { type MostUnavailable, parseMostUnavailable } from './step-limit.ts';
+import { parseGoFloat } from './spec/go-float.ts';
+import { type MostUnavailable, parseMostUnavailable } from './spec/step-limit.ts';
 
 /** What the `spec` of a ZoneAwareUpdate says. */
 export interface ZoneAwareUpdateSpec {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
-import { querySchema } from '#check/query-schema.ts';
-import { conditionSchema } from '#kubernetes/condition-schema.ts';
-import { definitionOf } from '#kubernetes/custom-resource-definition.ts';
+import { querySchema } from '#check/prometheus/query-schema.ts';
+import { conditionSchema } from '#kubernetes/custom-resource/condition-schema.ts';
+import { definitionOf } from '#kubernetes/custom-resource/custom-resource-definition.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { defaultFactor } from './api.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { FakeClock } from '#testing/fake-clock.ts';
-import { FakeInformer } from '#testing/fake-informer.ts';
+import { FakeInformer } from '#support/api-server/fake-informer.ts';
+import { FakeClock } from '#support/clocks/fake-clock.ts';
 import { updateIndexers, updatesOf } from './owners.ts';
 import { parseUpdate } from './parse-resource.ts';
 

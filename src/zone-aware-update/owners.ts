@@ -1,5 +1,5 @@
-import type { SetName, SetOwners } from '#control/owners-of-sets.ts';
-import type { Change, Informer } from '#kubernetes/informer.ts';
+import type { SetName, SetOwners } from '#control/watch/owners-of-sets.ts';
+import type { Change, Informer } from '#kubernetes/informer/informer.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { UpdateView } from './parse-resource.ts';

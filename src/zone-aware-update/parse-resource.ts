@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Parsed } from '#base/parsed.ts';
-import type { Cached } from '#kubernetes/informer.ts';
+import type { Cached } from '#kubernetes/informer/informer.ts';
 import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
 import { parseZoneAwareUpdate, type ZoneAwareUpdateSpec } from './api.ts';
 import { parseUpdateStatus, type UpdateStatus } from './status.ts';

@@ -1,4 +1,4 @@
-import type { Permission } from '#kubernetes/permission.ts';
+import type { Permission } from '#kubernetes/authorization/permission.ts';
 
 /** What carrying ZoneAwareUpdates out takes, in every namespace that has some, beyond what pods and their zones are watched with. */
 export const zoneAwareUpdatePermissions: readonly Permission[] = Object.freeze([

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { invalid, valid } from '#base/parsed.ts';
-import { UpdatePlay } from '#testing/update-play.ts';
+import { UpdatePlay } from '#support/rollouts/update-play.ts';
 import { parseUpdateStatus } from './status.ts';
 
 /** A play whose status says so much of a rollout to `revision`. */

@@ -5,9 +5,9 @@
 import { problemText } from '#base/parsed.ts';
 import type { Instant } from '#base/units.ts';
 import { isTooLarge } from '#statefulset/parse-ordinal.ts';
-import type { UpdatePlan } from './plan-decision.ts';
-import { held, type Outcome, type Pass } from './plan-outcome.ts';
-import { planPods } from './plan-pods.ts';
+import type { UpdatePlan } from './plan/plan-decision.ts';
+import { held, type Outcome, type Pass } from './plan/plan-outcome.ts';
+import { planPods } from './plan/plan-pods.ts';
 import type { UpdateSnapshot } from './snapshot.ts';
 
 /**

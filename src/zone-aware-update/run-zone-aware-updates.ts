@@ -1,10 +1,10 @@
 import { errorOf } from '#base/error-of.ts';
-import { indexes as setIndexes } from '#control/group-sets.ts';
-import { OwnDisruptions } from '#control/own-disruptions.ts';
 import { runController } from '#control/run-controller.ts';
-import type { Change, Informer } from '#kubernetes/informer.ts';
+import { indexes as setIndexes } from '#control/watch/group-sets.ts';
+import { OwnDisruptions } from '#control/write/own-disruptions.ts';
+import type { Change, Informer } from '#kubernetes/informer/informer.ts';
+import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
 import { RevisionWentBackError } from '#kubernetes/revision.ts';
-import type { WorkQueue } from '#kubernetes/work-queue.ts';
 import type { NodeView } from '#statefulset/parse-node.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { updatesOf } from './owners.ts';

@@ -1,7 +1,7 @@
 import type { Parsed } from '#base/parsed.ts';
 import type { Millis, Monotonic } from '#base/units.ts';
 import type { Answer, QuestionKey } from '#check/answer.ts';
-import type { SetHold } from '#control/set-holds.ts';
+import type { SetHold } from '#control/plan/set-holds.ts';
 import type { PodView, StatefulSetView, Watched } from '#statefulset/view.ts';
 import type { ZoneAwareUpdateSpec } from './api.ts';
 import type { UpdateStatus } from './status.ts';

@@ -1,9 +1,9 @@
-import type { ReasonEntry } from '#control/reasons.ts';
-import type { ReportSubject } from '#control/report-plan.ts';
-import type { EventRecorder } from '#kubernetes/event-recorder.ts';
+import type { ReasonEntry } from '#control/decision/reasons.ts';
+import type { ReportSubject } from '#control/decision/report-plan.ts';
+import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 import type { UpdateView } from './parse-resource.ts';
-import type { UpdateReason } from './plan-decision.ts';
+import type { UpdateReason } from './plan/plan-decision.ts';
 
 function act(isTrueWhen: string): ReasonEntry {
   return { kind: 'act', isTrueWhen, remedy: 'Nothing; this is the work itself.' };

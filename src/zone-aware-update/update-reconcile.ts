@@ -1,16 +1,21 @@
 import { after, millis, monotonic } from '#base/units.ts';
-import type { Requeue } from '#control/decision.ts';
-import { sooner } from '#control/group-plan.ts';
-import { type EndedDeletion, OverruledError } from '#control/pod-deletions.ts';
-import { PlanReporter } from '#control/report-plan.ts';
+import { isViewError } from '#control/consistent-read/view-error.ts';
+import type { Requeue } from '#control/decision/decision.ts';
+import { PlanReporter } from '#control/decision/report-plan.ts';
+import { sooner } from '#control/plan/group-plan.ts';
 import type { PassResult } from '#control/run-controller.ts';
-import { isGivenUp } from '#control/unless-sent.ts';
-import { isViewError } from '#control/view-error.ts';
-import { ApiError, isConflict, isNotFound, isRequestFailure } from '#kubernetes/api-error.ts';
-import type { WorkQueue } from '#kubernetes/work-queue.ts';
+import { type EndedDeletion, OverruledError } from '#control/write/pod-deletions.ts';
+import { isGivenUp } from '#control/write/unless-sent.ts';
+import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
+import {
+  ApiError,
+  isConflict,
+  isNotFound,
+  isRequestFailure,
+} from '#kubernetes/transport/api-error.ts';
 import type { UpdateView } from './parse-resource.ts';
-import { parseKey } from './update-moment.ts';
-import { UpdatePass, type UpdatePassEnd, type UpdatePassPorts } from './update-pass.ts';
+import { parseKey } from './reconcile/update-moment.ts';
+import { UpdatePass, type UpdatePassEnd, type UpdatePassPorts } from './reconcile/update-pass.ts';
 import { ofZoneAwareUpdates } from './update-reasons.ts';
 
 /** What reconciling ZoneAwareUpdates goes through; what it remembers is its own. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { valid } from '#base/parsed.ts';
-import { UpdatePlay } from '#testing/update-play.ts';
+import { UpdatePlay } from '#support/rollouts/update-play.ts';
 
 const figure = {
   'zone-1': [28, 27, 22, 19, 17, 15, 10, 8, 6, 1],

@@ -1,6 +1,6 @@
 import type { Limit } from '#disruption/budget.ts';
 import { digestOf } from '#disruption/format-ledger.ts';
-import type { PodSelector } from './selector.ts';
+import type { PodSelector } from './spec/selector.ts';
 
 /** What the `spec` of a ZoneDisruptionBudget says. */
 export interface ZoneBudgetSpec {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
-import { definitionOf } from '#kubernetes/custom-resource-definition.ts';
+import { definitionOf } from '#kubernetes/custom-resource/custom-resource-definition.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 
 const selector: JsonObject = {

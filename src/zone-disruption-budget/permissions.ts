@@ -1,4 +1,4 @@
-import type { Permission } from '#kubernetes/permission.ts';
+import type { Permission } from '#kubernetes/authorization/permission.ts';
 
 /** What ZoneDisruptionBudgets take, by what is granted where. */
 export interface ZoneBudgetPermissions {

@@ -1,5 +1,5 @@
-import type { ReasonEntry } from '#control/reasons.ts';
-import type { ReportSubject } from '#control/report-plan.ts';
+import type { ReasonEntry } from '#control/decision/reasons.ts';
+import type { ReportSubject } from '#control/decision/report-plan.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 
 /** Why a ZoneDisruptionBudget does not do what somebody meant it to do. */

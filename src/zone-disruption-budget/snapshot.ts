@@ -1,7 +1,7 @@
 import type { DisruptionSnapshot } from '#disruption/snapshot.ts';
 import { labelsOf } from '#statefulset/pod-labels.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import { type PodSelector, selects } from './selector.ts';
+import { type PodSelector, selects } from './spec/selector.ts';
 
 /** All pods and StatefulSets of the namespace of a budget, of one moment. */
 export interface NamespaceView {

@@ -3,16 +3,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { instant } from '#base/units.ts';
-import { heldIn } from '#disruption/decide.ts';
+import { heldIn } from '#disruption/decision/decide.ts';
 import type { PodView } from '#statefulset/view.ts';
-import { BudgetBed } from '#testing/budgeted-zones.ts';
-import { podView, statefulSetView, T0 } from '#testing/views.ts';
-import { ZoneBudgetModel, type ZonedSlot, type ZonedWorld } from '#testing/zone-budget-model.ts';
-import { labels } from '#testing/zone-budgets.ts';
-import { judgedZoneBudget } from './judged-budget.ts';
-import { parseZoneBudget } from './parse-zone-budget.ts';
-import { projectStatus } from './project-status.ts';
+import { BudgetBed } from '#support/budgets/budgeted-zones.ts';
+import { labels } from '#support/budgets/zone-budgets.ts';
+import { podView, statefulSetView, T0 } from '#support/objects/views.ts';
+import {
+  ZoneBudgetModel,
+  type ZonedSlot,
+  type ZonedWorld,
+} from '#support/oracles/zone-budget-model.ts';
+import { judgedZoneBudget } from './ledger/judged-budget.ts';
 import { governedPods } from './snapshot.ts';
+import { parseZoneBudget } from './spec/parse-zone-budget.ts';
+import { projectStatus } from './status/project-status.ts';
 import type { ZoneBudgetStatus } from './status.ts';
 
 type State = NonNullable<ZonedSlot['pod']>['state'];

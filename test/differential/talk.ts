@@ -5,7 +5,7 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
-import type { Method, Transport } from '#kubernetes/transport.ts';
+import type { Method, Transport } from '#kubernetes/transport/transport.ts';
 
 /** One answer, parsed where it is JSON. */
 export interface Said {

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '#base/json.ts';
 import { instant } from '#base/units.ts';
-import { selfSigned } from '#embedded-cluster/self-signed.ts';
+import { selfSigned } from '#cluster/transport/self-signed.ts';
 
 /** A whole HTTP answer in place of a review. */
 export class RawAnswer {

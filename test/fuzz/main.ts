@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { SeededRandom } from '#embedded-cluster/seeded-random.ts';
+import { SeededRandom } from '#cluster/seeded-random.ts';
 import { preparations } from './fuzzed-preparation.ts';
 import { FuzzedWebhooks } from './fuzzed-webhooks.ts';
 import type { FuzzInput } from './raw-inputs.ts';

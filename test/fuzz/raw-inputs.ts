@@ -1,4 +1,4 @@
-import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
+import type { SeededRandom } from '#cluster/seeded-random.ts';
 
 /** One body that is posted, and what is known of it. */
 export interface FuzzInput {

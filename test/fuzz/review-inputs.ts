@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
-import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
-import { reviewDocument } from '#testing/admission-requests.ts';
+import type { SeededRandom } from '#cluster/seeded-random.ts';
+import { reviewDocument } from '#support/admission/admission-requests.ts';
 import { deep, type FuzzInput, longYaml, noise, pick, textInput, tokens } from './raw-inputs.ts';
 
 const governed = {

@@ -2,8 +2,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ProgramOptions } from '../real-cluster/control-plane/programs.ts';
 import type { OperatorProgram } from '../real-cluster/operator-runs.ts';
-import type { ProgramOptions } from '../real-cluster/programs.ts';
 import type { ImageConfig } from './oci-archive.ts';
 
 /** How the kubelet gives a pod its ServiceAccount. */

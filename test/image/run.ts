@@ -10,8 +10,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { errorOf } from '#base/error-of.ts';
-import { findBuilder } from '../../scripts/image-builders.ts';
-import { findBinaries } from '../real-cluster/binaries.ts';
+import { findBuilder } from '../../scripts/image/image-builders.ts';
+import { findBinaries } from '../real-cluster/control-plane/binaries.ts';
 
 /** Programs that the test starts, and the packages of Debian that have them. */
 const tools = { mmdebstrap: 'mmdebstrap', unshare: 'util-linux', mount: 'mount', tar: 'tar' };

@@ -5,8 +5,8 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Builder } from '../../scripts/image/image-builders.ts';
 import { runLoudly } from '../../scripts/image.ts';
-import type { Builder } from '../../scripts/image-builders.ts';
 
 /** The packages that Node asks for. */
 const packages = ['ca-certificates', 'libatomic1', 'libstdc++6'];

@@ -1,7 +1,8 @@
 /* oxlint-disable typescript/no-explicit-any, typescript/no-unsafe-assignment, typescript/no-unsafe-return -- objects are looked into by path, and a lie that misses its target lets its scenario pass, which fails the run */
-import { deleteNamed } from '#embedded-cluster/rest/delete.ts';
-import { readDeleteOptions } from '#embedded-cluster/rest/delete-options.ts';
-import { replyWith, type SubresourceHandler } from '#embedded-cluster/rest/server-context.ts';
+
+import { replyWith, type SubresourceHandler } from '#cluster/rest/request/server-context.ts';
+import { deleteNamed } from '#cluster/rest/verbs/delete.ts';
+import { readDeleteOptions } from '#cluster/rest/verbs/delete-options.ts';
 import { lieInCommits, stored } from './commits.ts';
 import type { Lie } from './lie.ts';
 import { lieOnTheWire, rewritten } from './wire.ts';

@@ -1,5 +1,5 @@
-import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
-import type { ResourceRow } from '#embedded-cluster/resource-row.ts';
+import type { EmbeddedCluster } from '#cluster/create-cluster.ts';
+import type { ResourceRow } from '#cluster/resource-row.ts';
 
 /** Changes what `cluster` does with one resource. */
 export function changeRow(

@@ -1,7 +1,7 @@
 /* oxlint-disable typescript/no-explicit-any, typescript/no-unsafe-assignment -- objects are looked into by path, and a lie that misses its target lets its scenario pass, which fails the run */
 /** Lies of the store: something else is committed than was asked for. */
-import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
-import type { Store, StoreWrite } from '#embedded-cluster/store/store.ts';
+import type { EmbeddedCluster } from '#cluster/create-cluster.ts';
+import type { Store, StoreWrite } from '#cluster/store/store.ts';
 
 /** As commits name StatefulSets. */
 export const SETS = 'statefulsets.apps';

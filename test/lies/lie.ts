@@ -2,7 +2,7 @@
  * A switch by which the embedded cluster lies in one way, and the scenario that must catch it. The folder shows that
  * scenarios rest on what the cluster does, and changes nothing where no switch is on.
  */
-import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import type { EmbeddedCluster } from '#cluster/create-cluster.ts';
 
 /** One lie. */
 export interface Lie {

@@ -1,4 +1,4 @@
-import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import type { EmbeddedCluster } from '#cluster/create-cluster.ts';
 import { budgetLies } from './budget-lies.ts';
 import type { Lie } from './lie.ts';
 import { readLies } from './read-lies.ts';

@@ -1,6 +1,6 @@
 /* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-return -- documents are looked into by path, and a lie that misses its target lets its scenario pass, which fails the run */
-import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
-import type { DeliveryProfile } from '#embedded-cluster/in-process-transport.ts';
+import type { EmbeddedCluster } from '#cluster/create-cluster.ts';
+import type { DeliveryProfile } from '#cluster/transport/in-process-transport.ts';
 import type { Lie } from './lie.ts';
 import { lieOnTheWire, refusal } from './wire.ts';
 

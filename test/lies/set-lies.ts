@@ -1,5 +1,5 @@
 /* oxlint-disable typescript/no-explicit-any, typescript/no-unsafe-assignment, typescript/no-unsafe-return -- objects are looked into by path, and a lie that misses its target lets its scenario pass, which fails the run */
-import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import type { EmbeddedCluster } from '#cluster/create-cluster.ts';
 import { lieInCommits, SETS, stored } from './commits.ts';
 import type { Lie } from './lie.ts';
 import { lieOnTheWire } from './wire.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { applyJsonMergePatch } from '#embedded-cluster/patch/json-merge-patch.ts';
-import { StatusError } from '#embedded-cluster/status-error.ts';
+import { StatusError } from '#cluster/errors/status-error.ts';
+import { applyJsonMergePatch } from '#cluster/patch/json-merge-patch.ts';
 import { changeRow, sets } from './change-row.ts';
 import type { Lie } from './lie.ts';
 

@@ -1,6 +1,6 @@
 /* oxlint-disable typescript/no-explicit-any, typescript/no-unsafe-assignment -- objects are looked into by path, and a lie that misses its target lets its scenario pass, which fails the run */
-import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
-import type { Admission, AdmissionAttributes } from '#embedded-cluster/rest/server-context.ts';
+import type { EmbeddedCluster } from '#cluster/create-cluster.ts';
+import type { Admission, AdmissionAttributes } from '#cluster/rest/request/server-context.ts';
 import { SETS, stored } from './commits.ts';
 import type { Lie } from './lie.ts';
 

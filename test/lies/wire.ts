@@ -1,12 +1,12 @@
 /* oxlint-disable typescript/no-explicit-any, typescript/no-unsafe-assignment, typescript/no-unsafe-return -- documents are looked into by path, and a lie that misses its target lets its scenario pass, which fails the run */
 /** Lies on the wire: what a client sends, and what it is answered, is changed on the way. */
-import type { ClusterTransport } from '#embedded-cluster/cluster.ts';
-import type { EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
+import type { ClusterTransport } from '#cluster/cluster.ts';
+import type { EmbeddedCluster } from '#cluster/create-cluster.ts';
 import type {
   TransportRequest,
   TransportResponse,
   TransportStream,
-} from '#kubernetes/transport.ts';
+} from '#kubernetes/transport/transport.ts';
 
 /** Sends a request on; what comes back is what an honest server answers. */
 export type Send = (request: TransportRequest) => Promise<TransportResponse>;

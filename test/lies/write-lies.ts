@@ -1,5 +1,5 @@
 /* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-return -- documents are looked into by path, and a lie that misses its target lets its scenario pass, which fails the run */
-import { STALE } from '#embedded-cluster/store/store.ts';
+import { STALE } from '#cluster/store/store.ts';
 import { changeRow } from './change-row.ts';
 import { lieInCommits } from './commits.ts';
 import type { Lie } from './lie.ts';

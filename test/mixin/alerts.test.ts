@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { reasonCatalogue } from '#control/reasons.ts';
+import { reasonCatalogue } from '#control/decision/reasons.ts';
 import { firing, healthy, silent } from './alert-cases.ts';
 import { installation, type Series } from './alert-series.ts';
 import { evaluated, renderedFiles, renderedFolder, storedFiles } from './render.ts';

@@ -1,25 +1,25 @@
 /** Scrapes of the real program in the states in which it shows all that it can show. */
 import { millis } from '#base/units.ts';
+import { textAt } from '#cluster/json/read-json.ts';
 import { formatLedger } from '#disruption/format-ledger.ts';
 import { emptyLedger } from '#disruption/ledger.ts';
 import { ledgerName } from '#disruption-budget/api.ts';
-import { textAt } from '#embedded-cluster/controllers/read-json.ts';
-import { ApiError } from '#kubernetes/api-error.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { systemClock } from '#telemetry/system-clock.ts';
-import { prepared, reviewDocument } from '#testing/admission-requests.ts';
-import { budgetOver } from '#testing/budgets.ts';
-import { freePorts } from '#testing/free-ports.ts';
-import { PodFleet } from '#testing/pod-fleet.ts';
-import { PodFleetServer } from '#testing/pod-fleet-server.ts';
+import { ApiError } from '#kubernetes/transport/api-error.ts';
+import { prepared, reviewDocument } from '#support/admission/admission-requests.ts';
+import { WebhookClient } from '#support/admission/webhook-client.ts';
+import { freePorts } from '#support/free-ports.ts';
+import { budgetOver } from '#support/objects/budgets.ts';
 import {
   createReplicaTemplate,
   installReplicaTemplates,
   mirrorAnnotations,
-} from '#testing/scaling.ts';
-import { WebhookClient } from '#testing/webhook-client.ts';
-import { OperatorProcess } from '../integration/operator-program.ts';
-import { WebhookStage } from '../integration/webhook-stage.ts';
+} from '#support/objects/scaling.ts';
+import { PodFleet } from '#support/pods/pod-fleet.ts';
+import { PodFleetServer } from '#support/pods/pod-fleet-server.ts';
+import { systemClock } from '#telemetry/system-clock.ts';
+import { OperatorProcess } from '../integration/stages/operator-program.ts';
+import { WebhookStage } from '../integration/stages/webhook-stage.ts';
 
 const namespace = 'test';
 /** Where processes work that are not to lead in place of the one that all happens to. */

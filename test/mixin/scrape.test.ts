@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { seconds } from '#base/units.ts';
-import { reasonCatalogue } from '#control/reasons.ts';
+import { reasonCatalogue } from '#control/decision/reasons.ts';
 import { documentedMetrics, peerMetrics } from './documented-metrics.ts';
 import { type Family, familiesOf, labelsOf } from './exposition.ts';
 import { asked, isMatched, type Selector } from './expressions.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { access, constants, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { cacheFolder } from '../real-cluster/binaries.ts';
+import { cacheFolder } from '../real-cluster/control-plane/binaries.ts';
 
 const module = join(import.meta.dirname, 'jsonnet');
 const library = 'github.com/google/go-jsonnet';

@@ -1,13 +1,13 @@
 /** What the invariants make of a namespace of a real cluster: how its records become the history that a judge reads. */
 import { type Instant, seconds } from '#base/units.ts';
-import type { Commit } from '#embedded-cluster/event-log.ts';
-import { type Judgement, judge } from '#testing/judge.ts';
-import type { FleetCall } from '#testing/pod-fleet.ts';
-import type { StallStatement } from '#testing/reasons.ts';
-import { worldReasons } from '#testing/world-reasons.ts';
-import { ascribe } from './ascription.ts';
-import type { AuditEntry } from './audit.ts';
-import type { StoredCommit } from './commit-log.ts';
+import type { Commit } from '#cluster/event-log.ts';
+import type { StallStatement } from '#support/invariants/liveness/reasons.ts';
+import { type Judgement, judge } from '#support/judge/judge.ts';
+import type { FleetCall } from '#support/pods/pod-fleet.ts';
+import { worldReasons } from '#support/world/world-reasons.ts';
+import { ascribe } from './audit/ascription.ts';
+import type { AuditEntry } from './audit/audit.ts';
+import type { StoredCommit } from './audit/commit-log.ts';
 import type { OperatorRuns } from './operator-runs.ts';
 
 /** What a judgement rests on. */

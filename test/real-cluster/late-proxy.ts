@@ -18,7 +18,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Clock, Timer } from '#base/clock.ts';
 import { type Instant, type Millis, millis, seconds } from '#base/units.ts';
-import type { SeededRandom } from '#embedded-cluster/seeded-random.ts';
+import type { SeededRandom } from '#cluster/seeded-random.ts';
 
 /** What a {@link LateProxy} is made of. */
 export interface LateProxyOptions {

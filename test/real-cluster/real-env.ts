@@ -2,9 +2,13 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Change, Env, EnvOptions } from '../scenarios/env.ts';
-import type { AuditEntry } from './audit.ts';
+import type { AuditEntry } from './audit/audit.ts';
+import type {
+  INSTALLED_NAMESPACES,
+  OperatorAccount,
+  RoleName,
+} from './control-plane/operator-account.ts';
 import type { LateWrite } from './late-proxy.ts';
-import type { INSTALLED_NAMESPACES, OperatorAccount, RoleName } from './operator-account.ts';
 import type { OnOperatorWrite, OperatorProgram, RealOperator } from './operator-runs.ts';
 
 /** What differs on a real cluster. */

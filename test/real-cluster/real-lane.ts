@@ -1,32 +1,36 @@
 /** One control plane for all scenarios of a test file, and an environment in a namespace of its own for each. */
 import { randomBytes } from 'node:crypto';
 import { millis } from '#base/units.ts';
-import type { Delays } from '#embedded-cluster/kubelet/delays.ts';
-import { type Kubelet, startKubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
-import { isNotFound } from '#kubernetes/api-error.ts';
+import type { Delays } from '#cluster/kubelet/delays.ts';
+import { type Kubelet, startKubelet } from '#cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
-import type { Transport } from '#kubernetes/transport.ts';
-import { createLogger, unbuffered } from '#telemetry/line-logger.ts';
-import { findBinaries } from './binaries.ts';
+import { isNotFound } from '#kubernetes/transport/api-error.ts';
+import type { Transport } from '#kubernetes/transport/transport.ts';
+import { createLogger, unbuffered } from '#telemetry/log/line-logger.ts';
+import { followEtcd, type Recorder } from './audit/recorder.ts';
+import { followWatches } from './audit/watch-recorder.ts';
+import { findBinaries } from './control-plane/binaries.ts';
 import {
   type ControlPlane,
   type ControlPlaneOptions,
   minorOf,
   type OwnControlPlane,
   startControlPlane,
-} from './control-plane.ts';
-import { connectExisting, type ExistingCluster, STAND_IN_LABEL } from './existing-cluster.ts';
-import { NamespaceEnv } from './namespace-env.ts';
+} from './control-plane/control-plane.ts';
+import {
+  connectExisting,
+  type ExistingCluster,
+  STAND_IN_LABEL,
+} from './control-plane/existing-cluster.ts';
 import {
   ACCOUNTS_NAMESPACE,
   createAccount,
   type OperatorAccount,
   permitWebhooks,
-} from './operator-account.ts';
+} from './control-plane/operator-account.ts';
+import { NamespaceEnv } from './namespace-env.ts';
 import type { RealEnv, RealEnvOptions } from './real-env.ts';
-import { followEtcd, type Recorder } from './recorder.ts';
-import { followWatches } from './watch-recorder.ts';
 
 /** A control plane that is shared. */
 export interface RealLane {

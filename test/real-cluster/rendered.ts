@@ -4,10 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { textAt } from '#embedded-cluster/controllers/read-json.ts';
-import type { Transport } from '#kubernetes/transport.ts';
+import { textAt } from '#cluster/json/read-json.ts';
+import type { Transport } from '#kubernetes/transport/transport.ts';
 import { ask } from '../scenarios/ask.ts';
-import { findHelm, type HelmOptions, runTool, type ToolAnswer } from './install-tools.ts';
+import {
+  findHelm,
+  type HelmOptions,
+  runTool,
+  type ToolAnswer,
+} from './control-plane/install-tools.ts';
 
 const deploy = join(import.meta.dirname, '../../deploy');
 

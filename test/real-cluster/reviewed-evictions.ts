@@ -1,10 +1,10 @@
 /** The shipped configuration of evictions on a real cluster, in front of one operator. */
-import { webhookConfigurations } from '#admission/webhook-configurations.ts';
+import { webhookConfigurations } from '#admission/webhook-configuration/webhook-configurations.ts';
 import { millis } from '#base/units.ts';
 import { webhookTypes } from '#certificate/webhook-configuration.ts';
-import { textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { textAt } from '#cluster/json/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { freePorts } from '#testing/free-ports.ts';
+import { freePorts } from '#support/free-ports.ts';
 import type { OperatorHandle } from '../scenarios/env.ts';
 import type { RealEnv } from './real-env.ts';
 

@@ -12,8 +12,8 @@ import { once } from 'node:events';
 import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { errorOf } from '#base/error-of.ts';
-import { findBinaries, type VersionName, versionsOf } from './binaries.ts';
-import { chosenCluster } from './existing-cluster.ts';
+import { findBinaries, type VersionName, versionsOf } from './control-plane/binaries.ts';
+import { chosenCluster } from './control-plane/existing-cluster.ts';
 
 const root = join(import.meta.dirname, '../..');
 const defaultFiles = ['test/real/**/*.test.ts', 'test/scenarios/**/*.test.ts'];

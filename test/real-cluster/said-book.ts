@@ -1,13 +1,13 @@
 /** What the operators' logs say that a judge can check. */
 import type { JsonObject } from '#base/json.ts';
 import { type Instant, instant } from '#base/units.ts';
-import { textAt } from '#embedded-cluster/controllers/read-json.ts';
+import { textAt } from '#cluster/json/read-json.ts';
 import {
   type DisruptionStatement,
   type ScaleStatement,
   scaleStatementOf,
   statementOf,
-} from '#testing/statement.ts';
+} from '#support/history/statement.ts';
 
 /** A reason why a StatefulSet stands still, as a line of a log gave it. */
 export interface SaidHold {

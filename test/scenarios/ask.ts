@@ -1,5 +1,5 @@
 import type { JsonValue } from '#base/json.ts';
-import type { Method, Transport } from '#kubernetes/transport.ts';
+import type { Method, Transport } from '#kubernetes/transport/transport.ts';
 import type { Answer } from './env.ts';
 
 /** Sends one request with a JSON body over `transport`; a PATCH is a JSON merge unless its headers say otherwise. */

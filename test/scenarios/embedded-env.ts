@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
-import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
+import type { Kubelet } from '#cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
-import type { Method } from '#kubernetes/transport.ts';
-import type { Judgement } from '#testing/judge.ts';
-import type { PodFleet } from '#testing/pod-fleet.ts';
-import { World, type WorldOptions } from '#testing/world.ts';
-import { reviewEvictions } from '#testing/world-evictions.ts';
-import { NAMESPACE } from '#testing/world-group.ts';
+import type { Method } from '#kubernetes/transport/transport.ts';
+import type { Judgement } from '#support/judge/judge.ts';
+import type { PodFleet } from '#support/pods/pod-fleet.ts';
+import { World, type WorldOptions } from '#support/world/world.ts';
+import { reviewEvictions } from '#support/world/world-evictions.ts';
+import { NAMESPACE } from '#support/world/world-group.ts';
 import { ask } from './ask.ts';
 import type { Answer, Change, Env, EnvOptions, Feature, OperatorHandle } from './env.ts';
 

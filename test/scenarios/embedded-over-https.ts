@@ -3,11 +3,11 @@ import {
   type ControllersOptions,
   startControllers,
   usualControllers,
-} from '#embedded-cluster/controllers/start-controllers.ts';
-import { createCluster, type EmbeddedCluster } from '#embedded-cluster/create-cluster.ts';
-import { startKubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
+} from '#cluster/controllers/start-controllers.ts';
+import { createCluster, type EmbeddedCluster } from '#cluster/create-cluster.ts';
+import { startKubelet } from '#cluster/kubelet/start-kubelet.ts';
+import { KeptLog } from '#support/telemetry/kept-log.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
-import { KeptLog } from '#testing/kept-log.ts';
 
 /** How long pods take: kubectl delete misses a pod that is replaced between its two first reads, so no less than this. */
 export const shortDelays = {

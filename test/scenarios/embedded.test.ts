@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { budgets } from './budgets.ts';
+import { ofTheServer } from './control-plane/of-the-server.ts';
+import { limitedUpdates } from './control-plane/statefulsets.ts';
 import { embeddedEnv } from './embedded-env.ts';
 import { missing } from './env.ts';
-import { ofTheServer } from './of-the-server.ts';
 import { rollouts } from './rollouts.ts';
-import { limitedUpdates } from './statefulsets.ts';
 
 describe('on the embedded cluster', () => {
   for (const [name, { needs, options, act }] of Object.entries({ ...rollouts, ...budgets })) {

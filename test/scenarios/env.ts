@@ -4,12 +4,12 @@
  */
 import type { JsonObject, JsonValue } from '#base/json.ts';
 import type { Millis } from '#base/units.ts';
-import type { Commit } from '#embedded-cluster/event-log.ts';
-import type { Kubelet } from '#embedded-cluster/kubelet/start-kubelet.ts';
+import type { Commit } from '#cluster/event-log.ts';
+import type { Kubelet } from '#cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
-import type { Method } from '#kubernetes/transport.ts';
-import type { Judgement } from '#testing/judge.ts';
-import type { PodFleet } from '#testing/pod-fleet.ts';
+import type { Method } from '#kubernetes/transport/transport.ts';
+import type { Judgement } from '#support/judge/judge.ts';
+import type { PodFleet } from '#support/pods/pod-fleet.ts';
 
 /** What some clusters can do and others cannot; a scenario that needs one is skipped there, visibly (LN-2). */
 export type Feature = keyof typeof features;

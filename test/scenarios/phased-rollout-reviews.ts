@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
-import type { Method } from '#kubernetes/transport.ts';
+import type { Method } from '#kubernetes/transport/transport.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
 import type { Answer } from './env.ts';
 

@@ -9,7 +9,7 @@ import {
   followAnnotations,
   installReplicaTemplates,
   mirrorAnnotations,
-} from '#testing/scaling.ts';
+} from '#support/objects/scaling.ts';
 import type { Env } from './env.ts';
 import { images, isComplete, setImage, setName } from './group.ts';
 import type { Scenario } from './rollouts.ts';

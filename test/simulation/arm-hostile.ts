@@ -1,6 +1,6 @@
 import { millis } from '#base/units.ts';
-import type { World } from '#testing/world.ts';
-import type { KillOptions } from '#testing/world-operator.ts';
+import type { World } from '#support/world/world.ts';
+import type { KillOptions } from '#support/world/world-operator.ts';
 import { strikeChange, strikeHiccup, zoneOf } from './change.ts';
 import {
   awayFor,

@@ -1,8 +1,8 @@
 import { millis } from '#base/units.ts';
-import type { WatchSession } from '#embedded-cluster/watch/watch-session.ts';
-import type { World } from '#testing/world.ts';
-import { NAMESPACE } from '#testing/world-group.ts';
-import { OPERATOR_USER } from '#testing/world-operator.ts';
+import type { WatchSession } from '#cluster/watch/watch-session.ts';
+import type { World } from '#support/world/world.ts';
+import { NAMESPACE } from '#support/world/world-group.ts';
+import { OPERATOR_USER } from '#support/world/world-operator.ts';
 import { type ArmedFault, armHostile, killAndReplace } from './arm-hostile.ts';
 import {
   awayFor,

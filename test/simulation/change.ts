@@ -1,9 +1,9 @@
 import type { JsonObject } from '#base/json.ts';
 import { type Millis, millis } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { textAt } from '#testing/json-path.ts';
-import type { World } from '#testing/world.ts';
-import { images, NAMESPACE, setName } from '#testing/world-group.ts';
+import { textAt } from '#support/objects/json-path.ts';
+import type { World } from '#support/world/world.ts';
+import { images, NAMESPACE, setName } from '#support/world/world-group.ts';
 
 /** What the world does to a rollout that goes from the old image to the new one. */
 export type Change = 'rollback' | 'pause' | 'lower limit' | 'lose a pod';

@@ -1,6 +1,6 @@
 /** What one telling of a story came to, and how it differs from the telling without faults. */
-import type { Judgement } from '#testing/judge.ts';
-import type { World } from '#testing/world.ts';
+import type { Judgement } from '#support/judge/judge.ts';
+import type { World } from '#support/world/world.ts';
 import type { Fault } from './fault.ts';
 import { faultName } from './fault-name.ts';
 import type { Scenario } from './scenario.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { canonicalJson } from '#embedded-cluster/controllers/read-json.ts';
-import type { World } from '#testing/world.ts';
+import { canonicalJson } from '#cluster/json/read-json.ts';
+import type { World } from '#support/world/world.ts';
 
 /**
  * What a story ends in, by object: of each set and each pod its labels, annotations and spec, of sets the counts and

@@ -1,4 +1,4 @@
-import type { InvariantId, Violation } from '#testing/invariants/invariant.ts';
+import type { InvariantId, Violation } from '#support/invariants/invariant.ts';
 import type { Fault } from './fault.ts';
 
 /** Promises that a run with some fault need not keep. */

@@ -1,5 +1,5 @@
 import { type Millis, millis, seconds } from '#base/units.ts';
-import { takeoverFor } from '#testing/world-operator.ts';
+import { takeoverFor } from '#support/world/world-operator.ts';
 import {
   awayFor,
   changeAfter,

@@ -1,7 +1,7 @@
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
-import type { Call } from '#embedded-cluster/event-log.ts';
-import type { FaultAction, FaultMatch } from '#embedded-cluster/faults.ts';
-import type { OperatorPodCall } from '#testing/world.ts';
+import type { Call } from '#cluster/event-log.ts';
+import type { FaultAction, FaultMatch } from '#cluster/faults.ts';
+import type { OperatorPodCall } from '#support/world/world.ts';
 import { type Change, changes } from './change.ts';
 
 /** One call of an operator: the `nth` of its kind that this process sends. */

@@ -1,6 +1,6 @@
 import { type Millis, seconds } from '#base/units.ts';
-import { SeededRandom } from '#embedded-cluster/seeded-random.ts';
-import type { WorldOptions } from '#testing/world.ts';
+import { SeededRandom } from '#cluster/seeded-random.ts';
+import type { WorldOptions } from '#support/world/world.ts';
 import type { Scenario } from './scenario.ts';
 
 /**

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
-import type { Judgement } from '#testing/judge.ts';
-import { World } from '#testing/world.ts';
-import { images, setName } from '#testing/world-group.ts';
-import { annotateSet, autoscaleSet, follow } from '../integration/scaling-stage.ts';
+import type { Judgement } from '#support/judge/judge.ts';
+import { World } from '#support/world/world.ts';
+import { images, setName } from '#support/world/world-group.ts';
+import { annotateSet, autoscaleSet, follow } from '../integration/stages/scaling-stage.ts';
 import { reference } from './scenario.ts';
 
 /** How late what the killed operator had sent arrives: well after its successor began. */

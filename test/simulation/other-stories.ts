@@ -1,9 +1,9 @@
 import { type Millis, millis, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { delayAnnotations, forceAnnotation, mirrorAnnotations } from '#testing/scaling.ts';
-import type { World, WorldOptions } from '#testing/world.ts';
-import { GROUP, images, NAMESPACE, setName, setOf } from '#testing/world-group.ts';
-import { takeoverFor, usualRenewals } from '#testing/world-operator.ts';
+import { delayAnnotations, forceAnnotation, mirrorAnnotations } from '#support/objects/scaling.ts';
+import type { World, WorldOptions } from '#support/world/world.ts';
+import { GROUP, images, NAMESPACE, setName, setOf } from '#support/world/world-group.ts';
+import { takeoverFor, usualRenewals } from '#support/world/world-operator.ts';
 import {
   annotateSet,
   autoscale,
@@ -11,7 +11,7 @@ import {
   createTemplate,
   follow,
   untilScaled,
-} from '../integration/scaling-stage.ts';
+} from '../integration/stages/scaling-stage.ts';
 import { boundOf, pause, reference, type Scenario, small, swift } from './scenario.ts';
 
 /** {@link small} where two ends in a row leave nobody at work for less than a minute (LIVE-2). */

@@ -1,17 +1,17 @@
 /**
  * Stories that are told once without faults, and then with each fault at each request or event. The folder has the faults,
- * and compares the ends; what must hold is in `src/testing/invariants/`.
+ * and compares the ends; what must hold is in `test/support/invariants/`.
  */
 import type { JsonObject } from '#base/json.ts';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { completionBound } from '#testing/invariants/completion.ts';
-import { mirrorAnnotations } from '#testing/scaling.ts';
-import type { World, WorldOptions } from '#testing/world.ts';
-import { GROUP, images, NAMESPACE } from '#testing/world-group.ts';
-import { OPERATOR_USER } from '#testing/world-operator.ts';
-import { allowBudgets, makeBudget } from '../integration/budget-stage.ts';
-import { annotateSet, createTemplate } from '../integration/scaling-stage.ts';
+import { completionBound } from '#support/invariants/liveness/completion.ts';
+import { mirrorAnnotations } from '#support/objects/scaling.ts';
+import type { World, WorldOptions } from '#support/world/world.ts';
+import { GROUP, images, NAMESPACE } from '#support/world/world-group.ts';
+import { OPERATOR_USER } from '#support/world/world-operator.ts';
+import { allowBudgets, makeBudget } from '../integration/stages/budget-stage.ts';
+import { annotateSet, createTemplate } from '../integration/stages/scaling-stage.ts';
 
 /** One story that is told once without faults, and then again with each fault. */
 export interface Scenario {

@@ -1,10 +1,10 @@
 import { instant, minutes, seconds } from '#base/units.ts';
-import { LeaseLostError } from '#kubernetes/leader-election.ts';
-import type { Violation } from '#testing/invariants/invariant.ts';
-import { type OperatorPodCall, World } from '#testing/world.ts';
-import { GROUP, NAMESPACE } from '#testing/world-group.ts';
-import { OPERATOR_USER } from '#testing/world-operator.ts';
-import { worldReasons } from '#testing/world-reasons.ts';
+import { LeaseLostError } from '#kubernetes/leader-election/leader-election.ts';
+import type { Violation } from '#support/invariants/invariant.ts';
+import { type OperatorPodCall, World } from '#support/world/world.ts';
+import { GROUP, NAMESPACE } from '#support/world/world-group.ts';
+import { OPERATOR_USER } from '#support/world/world-operator.ts';
+import { worldReasons } from '#support/world/world-reasons.ts';
 import { arm } from './arm.ts';
 import type { ArmedFault } from './arm-hostile.ts';
 import {

@@ -13,7 +13,7 @@ import {
   percentDeaths,
   percentStories,
   percentTold,
-} from '../integration/percent-sweep.ts';
+} from '../integration/statefulset-rollout/percent-sweep.ts';
 import { failureText } from './compare-runs.ts';
 import { faultName } from './fault-name.ts';
 import { fuzzed } from './fuzz.ts';

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { aborted } from '#base/aborted.ts';
+import { aborted } from '#base/async/aborted.ts';
 import { FileError } from '#command/bedrock/bedrock-io.ts';
 import { told } from '#command/bedrock/bedrock-ports.ts';
 import type { DrivePorts } from '#command/bedrock/drive-ports.ts';
-import { standardErrorSink } from '#command/log-sink.ts';
-import { createLogger } from '#telemetry/line-logger.ts';
+import { createLogger } from '#telemetry/log/line-logger.ts';
+import { standardErrorSink } from '../process/log-sink.ts';
 import { startApiServer } from './api-server.ts';
 import { DeployApi } from './deploy-api.ts';
 import { type ApiOptions, apiHelp, parseApiOptions } from './parse-api-options.ts';

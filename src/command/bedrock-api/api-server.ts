@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import type { HttpApp } from '#telemetry/http-app.ts';
-import type { WholeResponse } from '#telemetry/http-response.ts';
-import { type HttpServer, startHttpServer } from '#telemetry/http-server.ts';
-import { createHttpServerMetrics } from '#telemetry/http-server-metrics.ts';
+import type { HttpApp } from '#telemetry/http/http-app.ts';
+import type { WholeResponse } from '#telemetry/http/http-response.ts';
+import { type HttpServer, startHttpServer } from '#telemetry/http/http-server.ts';
+import { createHttpServerMetrics } from '#telemetry/http/http-server-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { type ApiAnswer, refusal } from './api-answer.ts';
 import { type DeployApi, type Route, routeOf } from './deploy-api.ts';

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type Instant, millis, minutes } from '#base/units.ts';
-import { callbackSignature } from '#notification/callback-body.ts';
+import { callbackSignature } from '#notification/callback/callback-body.ts';
 import { type ApiRequest, headerOf } from './api-answer.ts';
 
 /** How far a timestamp may be from now, in either direction (E-6). */

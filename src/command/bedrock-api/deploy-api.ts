@@ -4,9 +4,9 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
-import { ApiError, isInvalid } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
-import { TransportError } from '#kubernetes/transport.ts';
+import { ApiError, isInvalid } from '#kubernetes/transport/api-error.ts';
+import { TransportError } from '#kubernetes/transport/transport.ts';
 import { type ApiAnswer, type ApiRequest, headerOf, refusal } from './api-answer.ts';
 import { Callbacks } from './callbacks.ts';
 import { BusyError, DeployStore } from './deploy-store.ts';

@@ -1,5 +1,5 @@
 /** What a deploy API knows of a deploy. It stands in an annotation of the StatefulsetRollout, and changes in one write with it. */
-import type { CallbackReport } from '#notification/callback-body.ts';
+import type { CallbackReport } from '#notification/callback/callback-body.ts';
 
 /** Annotation that holds the record, as JSON. */
 export const recordAnnotation = 'bedrock.operator.slack.com/deploy';

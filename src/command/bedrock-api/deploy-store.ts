@@ -1,11 +1,11 @@
 import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
-import { fieldManager } from '#command/bedrock/apply-resources.ts';
-import { isConflict, isNotFound } from '#kubernetes/api-error.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { isConflict, isNotFound } from '#kubernetes/transport/api-error.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
+import { fieldManager } from '../bedrock/deploy/apply-resources.ts';
 import { type DeployRecord, deployLabel, formatRecord, recordAnnotation } from './deploy-record.ts';
 import { recordOf } from './parse-deploy-record.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
-import { endOf, rolloutReport } from '#command/bedrock/rollout-report.ts';
+import { endOf, rolloutReport } from '../bedrock/deploy/rollout-report.ts';
 import type { StoredDeploy } from './deploy-store.ts';
 
 /** Where a phase stands. */

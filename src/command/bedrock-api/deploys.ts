@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
-import { applyPhase } from '#command/bedrock/apply-resources.ts';
-import { type ConvertedFile, convertFile } from '#command/bedrock/convert-file.ts';
-import { findingLines } from '#command/bedrock/finding.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
+import { type ConvertedFile, convertFile } from '../bedrock/convert/convert-file.ts';
+import { applyPhase } from '../bedrock/deploy/apply-resources.ts';
+import { findingLines } from '../bedrock/parse/finding.ts';
 import { type ApiAnswer, refusal } from './api-answer.ts';
 import {
   type DeployRecord,

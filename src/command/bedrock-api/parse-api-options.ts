@@ -1,5 +1,5 @@
-import { quoted } from '#base/quoted.ts';
-import { type Options, parseOptions } from '#command/bedrock/parse-options.ts';
+import { quoted } from '#base/text/quoted.ts';
+import { type Options, parseOptions } from '../bedrock/options/parse-options.ts';
 
 /** How the deploy API is served. */
 export interface ApiOptions {

@@ -1,5 +1,5 @@
 import { isJsonObject, jsonIn } from '#base/json.ts';
-import type { CallbackReport } from '#notification/callback-body.ts';
+import type { CallbackReport } from '#notification/callback/callback-body.ts';
 import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
 
 /** What is read of a callback. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '#base/json.ts';
-import type { DeployOptions } from '#command/bedrock/convert-options.ts';
 import { objectAt, stringAt } from '#statefulset/parse-fields.ts';
+import type { DeployOptions } from '../bedrock/options/convert-options.ts';
 
 /** What `POST /v1/deploys` asks for. */
 export interface DeployRequest {

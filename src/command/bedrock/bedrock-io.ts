@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorOf } from '#base/error-of.ts';
-import type { OutputFile } from './output-files.ts';
+import type { OutputFile } from './convert/output-files.ts';
 
 /** Largest input, in bytes: the largest files that are in use have some tens of thousands. */
 const mostBytes = 1_048_576;

@@ -1,5 +1,5 @@
-import { type Finding, findingLines } from './finding.ts';
-import type { OutputFile } from './output-files.ts';
+import type { OutputFile } from './convert/output-files.ts';
+import { type Finding, findingLines } from './parse/finding.ts';
 
 /** What the commands need of the outside. */
 export interface BedrockPorts {

@@ -1,7 +1,7 @@
 import { type BedrockPorts, findingsText, told } from './bedrock-ports.ts';
-import { convertFile } from './convert-file.ts';
-import { outputFiles, resourcesText } from './output-files.ts';
-import { convertHelp, parseConvertOptions } from './parse-convert-options.ts';
+import { convertFile } from './convert/convert-file.ts';
+import { outputFiles, resourcesText } from './convert/output-files.ts';
+import { convertHelp, parseConvertOptions } from './options/parse-convert-options.ts';
 
 /**
  * Makes the resources of one stage of a `bedrock.yaml` (H-10…H-18).

@@ -2,11 +2,11 @@ import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
 import type { ObjectKey } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { fieldManager } from './apply-resources.ts';
 import { told } from './bedrock-ports.ts';
+import { fieldManager } from './deploy/apply-resources.ts';
+import { statusText } from './deploy/status-text.ts';
 import type { ClusterAccess, DrivePorts } from './drive-ports.ts';
-import { namedHelp, parseNamedOptions } from './parse-named-options.ts';
-import { statusText } from './status-text.ts';
+import { namedHelp, parseNamedOptions } from './options/parse-named-options.ts';
 
 /** A command about one rollout. */
 export interface NamedCommand {

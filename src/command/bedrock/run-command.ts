@@ -2,17 +2,17 @@
  * Tools for a `bedrock.yaml`: read, check, convert, and deploy it phase by phase. They write StatefulsetRollouts as any
  * user would; what these bring about is `statefulset-rollout/`.
  */
-import { quoted } from '#base/quoted.ts';
-import { ApiDriver } from './api-driver.ts';
-import { keyOf } from './apply-resources.ts';
+import { quoted } from '#base/text/quoted.ts';
 import { findingsText, told } from './bedrock-ports.ts';
-import { ClusterDriver } from './cluster-driver.ts';
-import { type ConvertedFile, convertFile } from './convert-file.ts';
-import type { DeployOptions } from './convert-options.ts';
+import { type ConvertedFile, convertFile } from './convert/convert-file.ts';
+import { ApiDriver } from './deploy/api-driver.ts';
+import { keyOf } from './deploy/apply-resources.ts';
+import { ClusterDriver } from './deploy/cluster-driver.ts';
+import type { PhaseDriver } from './deploy/phase-driver.ts';
+import { runPhases } from './deploy/run-phases.ts';
 import type { DrivePorts } from './drive-ports.ts';
-import { parseRunOptions, type RunOptions, runHelp } from './parse-run-options.ts';
-import type { PhaseDriver } from './phase-driver.ts';
-import { runPhases } from './run-phases.ts';
+import type { DeployOptions } from './options/convert-options.ts';
+import { parseRunOptions, type RunOptions, runHelp } from './options/parse-run-options.ts';
 
 type Converted = Extract<ConvertedFile, { readonly kind: 'converted' }>;
 

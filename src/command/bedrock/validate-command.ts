@@ -1,5 +1,5 @@
 import { type BedrockPorts, findingsText, told } from './bedrock-ports.ts';
-import { parseValidateOptions, validateHelp } from './parse-validate-options.ts';
+import { parseValidateOptions, validateHelp } from './options/parse-validate-options.ts';
 import { validateFile } from './validate-file.ts';
 
 /**

@@ -1,9 +1,9 @@
-import type { BedrockFile, Stage } from './bedrock-file.ts';
-import { convert, warningsOf } from './convert.ts';
-import { type Refused, unlisted, unsupported } from './convert-file.ts';
-import { asErrors, type Finding, hasErrors } from './finding.ts';
-import { ImageReferences } from './image-references.ts';
-import { parseBedrock } from './parse-bedrock.ts';
+import { convert, warningsOf } from './convert/convert.ts';
+import { type Refused, unlisted, unsupported } from './convert/convert-file.ts';
+import { ImageReferences } from './convert/image-references.ts';
+import type { BedrockFile, Stage } from './parse/bedrock-file.ts';
+import { asErrors, type Finding, hasErrors } from './parse/finding.ts';
+import { parseBedrock } from './parse/parse-bedrock.ts';
 
 /** What `bedrock validate` looks at. */
 export interface ValidateOptions {

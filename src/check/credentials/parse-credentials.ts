@@ -1,0 +1,83 @@
+import { X509Certificate } from 'node:crypto';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { invalid, type Parsed, valid } from '#base/parsed.ts';
+import { basicAuthorization } from '../prometheus/prometheus-url.ts';
+
+/** Keys of a Secret with credentials, as at the peer; others are ignored. */
+type CredentialKey = 'token' | 'username' | 'password';
+
+/** Key of a Secret under which an authority's certificates stand; ours. */
+const authorityKey = 'ca.crt';
+
+/**
+ * Reads the value of an `Authorization` header from a Secret, byte for byte as the peer does; undefined where the
+ * Secret has no credentials, with which the peer asks without any.
+ *
+ * @param name of the Secret, for the problem
+ * @param secret undefined where there is none of that name
+ */
+export function parseCredentials(
+  name: string,
+  secret: JsonObject | undefined,
+): Parsed<string | undefined> {
+  const path = `Secret "${name}"`;
+  if (secret === undefined) return invalid(path, 'must exist: found none');
+  const valueOf = (key: CredentialKey): Buffer => bytesOf(secret, key) ?? Buffer.alloc(0);
+  const [token, username, password] = [valueOf('token'), valueOf('username'), valueOf('password')];
+  if (username.length > 0 !== password.length > 0) {
+    const [there, missing] =
+      username.length > 0 ? ['username', 'password'] : ['password', 'username'];
+    return invalid(path, `must have both username and password: found ${there} without ${missing}`);
+  }
+  if (username.length > 0 && token.length > 0) {
+    return invalid(path, 'must have either token or username and password: found all three');
+  }
+  if (username.length > 0) return valid(basicAuthorization(username, password));
+  return token.length > 0 ? bearer(path, token) : valid(undefined);
+}
+
+/** What no header may carry. The peer finds it at each request, and tries again for ever. */
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const control = /[\u0000-\u0008\u000a-\u001f\u007f]/;
+
+function bearer(path: string, token: Buffer): Parsed<string> {
+  const text = token.toString('latin1');
+  if (!control.test(text)) return valid(`Bearer ${text}`);
+  const found = /[\r\n]/.test(text) ? 'a line break' : 'a control character';
+  return invalid(`${path}, key token`, `must be one line of printable characters: found ${found}`);
+}
+
+/**
+ * Reads the certificates of the authorities that vouch for a server from a Secret, as PEM text; nobody else is trusted then.
+ * A field of its own must ask for it: Secrets of service accounts have such a key, which says nothing of Prometheus.
+ *
+ * @param name of the Secret, for the problem
+ * @param secret undefined where there is none of that name
+ */
+export function parseAuthorities(name: string, secret: JsonObject | undefined): Parsed<string> {
+  const path = `Secret "${name}"`;
+  if (secret === undefined) return invalid(path, 'must exist: found none');
+  const pem = bytesOf(secret, authorityKey)?.toString() ?? '';
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  const wanted = 'must hold certificates in PEM';
+  if (blocks.length === 0) return invalid(`${path}, key ${authorityKey}`, `${wanted}: found none`);
+  const broken = blocks.findIndex((block) => !isCertificate(block));
+  if (broken < 0) return valid(blocks.join('\n'));
+  return invalid(`${path}, key ${authorityKey}`, `${wanted}: number ${broken + 1} is none`);
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    // That it is none is the answer.
+    return false;
+  }
+}
+
+/** Returns what a Secret holds under `key`; undefined where nothing stands there. */
+export function bytesOf(secret: JsonObject, key: string): Buffer | undefined {
+  const { data } = secret;
+  const text = isJsonObject(data) ? data[key] : undefined;
+  return typeof text === 'string' ? Buffer.from(text, 'base64') : undefined;
+}

@@ -1,0 +1,110 @@
+import type { Clock } from '#base/clock.ts';
+import { getOrAdd } from '#base/get-or-add.ts';
+import { type Monotonic, minutes } from '#base/units.ts';
+import { openTransport } from '#kubernetes/connect/connection.ts';
+import { HostLookup } from '#kubernetes/transport/host-lookup.ts';
+import type { Environment } from '#kubernetes/transport/proxy.ts';
+import { type ServerTrust, tlsOf } from '#kubernetes/transport/server-trust.ts';
+import type { ByteTransport } from '#kubernetes/transport/undici-transport.ts';
+
+/** Whom connections are kept for: questions that differ in any of this share none. */
+export interface Server {
+  /** Names address, credentials and trust. */
+  readonly key: string;
+  readonly trust: ServerTrust;
+}
+
+/** Settings of {@link ServerPools}. */
+export interface ServerPoolsOptions {
+  readonly clock: Clock;
+  readonly env: Environment;
+  /** Most connections of one server to one origin. */
+  readonly connections: number;
+}
+
+/** Longer than most periods of checks, so that what is asked again and again keeps its pool. */
+const unusedAfter = minutes(10);
+
+interface Pool {
+  /** Questions that are under way. */
+  inside: number;
+  lastUsed: Monotonic;
+  readonly tls: ReturnType<typeof tlsOf>;
+  /** By origin: redirects lead to others, and must not take the connections of those who ask there. */
+  readonly transports: Map<string, Promise<ByteTransport>>;
+}
+
+/** Connections by server; those that nobody has used for a while are ended when somebody else asks. */
+export class ServerPools {
+  readonly #options: ServerPoolsOptions;
+  readonly #hosts: HostLookup;
+  readonly #pools = new Map<string, Pool>();
+
+  constructor(options: ServerPoolsOptions) {
+    this.#options = options;
+    this.#hosts = new HostLookup(options.clock);
+  }
+
+  /** How many servers there are connections for. */
+  get size(): number {
+    return this.#pools.size;
+  }
+
+  /** A question to `server` begins; each is followed by one {@link leave}. */
+  enter({ key, trust }: Server): void {
+    const lastUsed = this.#options.clock.monotonic();
+    this.#endUnused(lastUsed);
+    const make = (): Pool => ({ inside: 0, lastUsed, tls: tlsOf(trust), transports: new Map() });
+    getOrAdd(this.#pools, key, make).inside += 1;
+  }
+
+  /** A question to `server` has ended. */
+  leave({ key }: Server): void {
+    const pool = this.#pools.get(key);
+    if (pool === undefined) return;
+    pool.inside -= 1;
+    pool.lastUsed = this.#options.clock.monotonic();
+  }
+
+  /** Connections to the origin of `url`, for a question that has entered. @throws {Error} when none can be made */
+  async transport({ key }: Server, url: URL): Promise<ByteTransport> {
+    const pool = this.#pools.get(key);
+    if (pool === undefined) throw new Error('the connections have been ended');
+    return getOrAdd(pool.transports, url.origin, () => this.#open(pool, url));
+  }
+
+  /** Ends all connections; questions under way fail. */
+  async close(): Promise<void> {
+    const pools = [...this.#pools.values()];
+    this.#pools.clear();
+    await Promise.all(pools.map(end));
+  }
+
+  #open({ tls, transports }: Pool, url: URL): Promise<ByteTransport> {
+    const { clock, env, connections } = this.#options;
+    // Of the name to verify the dot at the end is no part; the name to resolve may have it.
+    const serverName = url.hostname.endsWith('.') ? { serverName: url.hostname.slice(0, -1) } : {};
+    const { lookup } = this.#hosts;
+    const settings = { server: url, tls: () => ({ ...tls(), ...serverName }), connections, lookup };
+    const opened = openTransport(settings, { clock, env });
+    opened.catch(() => transports.delete(url.origin));
+    return opened;
+  }
+
+  #endUnused(now: Monotonic): void {
+    for (const [key, pool] of this.#pools) {
+      if (pool.inside > 0 || now - pool.lastUsed < unusedAfter) continue;
+      this.#pools.delete(key);
+      void end(pool);
+    }
+  }
+}
+
+/** Never rejects: what could not be opened need not be closed. */
+async function end({ transports }: Pool): Promise<void> {
+  const opened = await Promise.allSettled(transports.values());
+  const closed = opened.flatMap((each) =>
+    each.status === 'fulfilled' ? [each.value.close()] : [],
+  );
+  await Promise.allSettled(closed);
+}

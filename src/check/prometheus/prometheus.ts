@@ -1,0 +1,249 @@
+import { CallLanes } from '#base/async/call-lanes.ts';
+import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
+import { quoted } from '#base/text/quoted.ts';
+import { type Millis, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
+import type { Environment } from '#kubernetes/transport/proxy.ts';
+import type { ServerTrust } from '#kubernetes/transport/server-trust.ts';
+import {
+  AnswerTooLongError,
+  TransportError,
+  type TransportResponse,
+} from '#kubernetes/transport/transport.ts';
+import { AnswerRoom } from '../http/answer-room.ts';
+import { type Server, ServerPools } from '../http/server-pools.ts';
+import { parseReading } from './parse-reading.ts';
+import { type Hop, hopAfter, mostHops } from './prometheus-hop.ts';
+import { type PrometheusUrl, queryTarget, readPrometheusUrl } from './prometheus-url.ts';
+import type { NoReading, Reading } from './reading.ts';
+import { withoutSecret } from './without-secret.ts';
+
+/** What is asked of a Prometheus server, and how it is reached. */
+export interface PrometheusQuery extends ServerTrust {
+  /** Base of the server, as a user wrote it. */
+  readonly url: string;
+  /** PromQL, as a user wrote it. */
+  readonly expr: string;
+}
+
+/** A query with what may be told to nobody else. */
+export interface PrometheusQuestion extends PrometheusQuery {
+  /** Value of an `Authorization` header, see `parseCredentials`; goes before what the URL names. */
+  readonly authorization?: string;
+}
+
+/** Settings of {@link createPrometheus}. */
+export interface PrometheusOptions {
+  readonly clock: Clock;
+  /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up. */
+  readonly env: Environment;
+  /** From when a question has its turn to the last byte of its answer, redirects and all. @default 5 s */
+  readonly timeout?: Millis;
+  /** Longest answer that is read, in bytes. @default 2 MiB */
+  readonly longestAnswer?: number;
+  /** Longest that all answers which are read at the same time are together, in bytes. @default 16 MiB */
+  readonly answerRoom?: number;
+  /** Questions that one server is asked at once with the same credentials. @default 8 */
+  readonly concurrency?: number;
+}
+
+/** How a question is followed. */
+export interface Asking {
+  /** Gives the question up. */
+  readonly signal: AbortSignal;
+  /** Told when the question has its turn. */
+  readonly sent?: () => void;
+}
+
+/** Prometheus servers, asked over the network. */
+export interface Prometheus {
+  /** Asks, and reads the whole answer. Never rejects: what goes wrong is a reading, too. */
+  read(question: PrometheusQuestion, asking: Asking): Promise<Reading>;
+  /** Gives up all questions, and ends all connections. */
+  close(): Promise<void>;
+}
+
+const userAgent = 'rollout-operator';
+
+/** Returns what asks Prometheus servers by their HTTP API, as the peer does. */
+export function createPrometheus(options: PrometheusOptions): Prometheus {
+  return new HttpPrometheus(options);
+}
+
+class HttpPrometheus implements Prometheus {
+  readonly #clock: Clock;
+  readonly #timeout: Millis;
+  readonly #longestAnswer: number;
+  readonly #room: AnswerRoom;
+  readonly #lanes: CallLanes;
+  readonly #pools: ServerPools;
+  readonly #closing = new AbortController();
+
+  constructor(options: PrometheusOptions) {
+    const {
+      clock,
+      env,
+      timeout = seconds(5),
+      longestAnswer = 2_097_152,
+      answerRoom = 16_777_216,
+      concurrency = 8,
+    } = options;
+    this.#clock = clock;
+    this.#timeout = timeout;
+    this.#longestAnswer = longestAnswer;
+    this.#room = new AnswerRoom(answerRoom);
+    this.#lanes = new CallLanes(concurrency);
+    this.#pools = new ServerPools({ clock, env, connections: concurrency });
+  }
+
+  async read(question: PrometheusQuestion, asking: Asking): Promise<Reading> {
+    const found = readPrometheusUrl(question.url);
+    switch (found.kind) {
+      case 'malformed':
+        return failed(
+          'BadConfiguration',
+          `Cannot ask Prometheus, as its URL is none: ${found.why}`,
+        );
+      case 'unusable':
+        return failed('Unreachable', `Cannot ask Prometheus by its URL: ${found.why}`);
+      default: {
+        const where = `${found.url.origin}${found.url.path}`;
+        const read = await this.#inTurn(question, found.url, asking);
+        if (read.kind !== 'error') return read;
+        return failed(read.reason, `Cannot ask ${shortened(where)}: ${read.message}`);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#pools.close();
+  }
+
+  async #inTurn(
+    question: PrometheusQuestion,
+    url: PrometheusUrl,
+    asking: Asking,
+  ): Promise<Reading> {
+    const { isInsecure = false, authorities } = question;
+    const authorization = question.authorization ?? url.authorization;
+    const signal = AbortSignal.any([asking.signal, this.#closing.signal]);
+    const trust = { isInsecure, ...(authorities !== undefined && { authorities }) };
+    const server: Server = {
+      key: keyOf([url.origin, authorization, isInsecure, authorities]),
+      trust,
+    };
+    const leave = await this.#lanes.enter(server.key, signal);
+    if (leave === undefined) return givenUp;
+    this.#pools.enter(server);
+    asking.sent?.();
+    try {
+      const start = { url: new URL(url.origin), target: queryTarget(url, question.expr) };
+      const hop = authorization === undefined ? start : { ...start, authorization };
+      const deadline = monotonic(this.#clock.monotonic() + this.#timeout);
+      return await this.#follow(hop, { server, signal, deadline });
+    } finally {
+      this.#pools.leave(server);
+      leave();
+    }
+  }
+
+  async #follow(first: Hop, way: Way): Promise<Reading> {
+    let hop = first;
+    for (let hops = 1; ; hops += 1) {
+      const answer = await this.#send(hop, way);
+      if ('kind' in answer) return answer;
+      const { status, headers } = answer;
+      const { location = '' } = headers;
+      const shown = withoutSecret(location, first.authorization);
+      const next = hopAfter(hop, { status, location, shown });
+      if (next === undefined) return readingOf(answer, first.authorization);
+      if (next.kind === 'misdirected') return failed('Misdirected', next.why);
+      if (hops === mostHops) {
+        return failed('Misdirected', `it redirects more than ${mostHops - 1} times`);
+      }
+      hop = next.hop;
+    }
+  }
+
+  async #send(hop: Hop, { server, signal, deadline }: Way): Promise<TransportResponse | Failure> {
+    const timeout = millis(Math.max(0, deadline - this.#clock.monotonic()));
+    const { authorization } = hop;
+    const headers = {
+      'user-agent': userAgent,
+      ...(authorization !== undefined && { authorization }),
+    };
+    const place = this.#room.enter();
+    const whose = AbortSignal.any([signal, place.signal]);
+    try {
+      const transport = await this.#pools.transport(server, hop.url);
+      const request = { method: 'GET', path: hop.target, headers, signal: whose, timeout } as const;
+      const onBytes = (bytes: number): void => place.take(bytes);
+      const limits = { longestAnswer: this.#longestAnswer, onBytes };
+      return await transport.request({ ...request, ...limits });
+    } catch (error) {
+      if (signal.aborted) return givenUp;
+      if (place.signal.aborted) return noRoom;
+      if (this.#clock.monotonic() < deadline) return failureOf(errorOf(error), hop);
+      return failed('TimedOut', `no whole answer within ${this.#timeout} ms`);
+    } finally {
+      place.leave();
+    }
+  }
+}
+
+/** What all requests of one question share. */
+interface Way {
+  readonly server: Server;
+  readonly signal: AbortSignal;
+  readonly deadline: Monotonic;
+}
+
+type Failure = Extract<Reading, { kind: 'error' }>;
+
+const givenUp: Failure = { kind: 'error', reason: 'GivenUp', message: 'the question was given up' };
+
+const noRoom: Failure = {
+  kind: 'error',
+  reason: 'TooLong',
+  message: 'too much is answered at once, and its answer is the longest',
+};
+
+function failed(reason: NoReading, message: string): Failure {
+  return { kind: 'error', reason, message };
+}
+
+function failureOf(error: Error, { url }: Hop): Failure {
+  const cause = error instanceof TransportError && error.cause !== undefined ? error.cause : error;
+  const { message } = errorOf(cause);
+  if (cause instanceof AnswerTooLongError) return failed('TooLong', message);
+  return failed('Unreachable', `no answer of ${url.host}: ${shortened(message)}`);
+}
+
+function readingOf(answer: TransportResponse, authorization: string | undefined): Reading {
+  const { status, headers } = answer;
+  const masked = (text = ''): string => withoutSecret(text, authorization);
+  const body = masked(Buffer.from(answer.body).toString());
+  if (status >= 400) return failed('Refused', `it answers ${status}: ${quoted(body.trim())}`);
+  const encoding = masked(headers['content-encoding']);
+  if (!/^(?:identity)?$/i.test(encoding.trim())) {
+    const why = `its answer is encoded as ${quoted(encoding)}, which was not asked for`;
+    return failed('Unreadable', why);
+  }
+  const parsed = parseReading(body);
+  if (parsed.kind === 'valid') return parsed.value;
+  const seen = `${status}, ${quoted(masked(headers['content-type']))}`;
+  const { path, message } = parsed.problem;
+  return failed('Unreadable', `its answer (${seen}) is none of Prometheus: ${path} ${message}`);
+}
+
+const longestShown = 300;
+
+function shortened(text: string): string {
+  return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
+}
+
+/** Credentials are part of it: those of one shall not wait for those of another. */
+function keyOf(parts: readonly unknown[]): string {
+  return JSON.stringify(parts.map((each) => each ?? null));
+}

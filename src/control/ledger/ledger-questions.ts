@@ -1,0 +1,87 @@
+import type { Instant, Monotonic } from '#base/units.ts';
+import type { Answer, DisruptionRequest } from '#disruption/decision/decide.ts';
+import type { Ledger } from '#disruption/ledger.ts';
+import type { Standing } from '#disruption/standing.ts';
+import type { Reading } from './batched-swaps.ts';
+
+/** How all pods under a budget stand, and since when that is proven. */
+export interface ProvenStanding {
+  readonly standing: Standing;
+  /** When the request was sent that proves it; undefined while nothing does. */
+  readonly provenAt: Monotonic | undefined;
+}
+
+/** All that a round is decided on. */
+export interface LedgerMoment {
+  readonly ledger: Ledger;
+  readonly at: Reading;
+  readonly view: ProvenStanding;
+}
+
+/** What the ledger of a budget says to a request. */
+export type LedgerAnswer =
+  | Answer
+  /** Nothing stands against it as far as is seen, and the view is not proven to be fresh: prove it, and ask again. */
+  | {
+      readonly kind: 'unproven';
+      /** When the proof must have been asked for; undefined: lately. */
+      readonly since: Monotonic | undefined;
+    }
+  /** The caller does not ask this any more: the budgets over the pod have changed. */
+  | { readonly kind: 'outdated' }
+  /** Nobody knows what is given away: `until` then, or until somebody mends it. */
+  | { readonly kind: 'unclear'; readonly why: string; readonly until: Instant | undefined };
+
+/** What is asked of the one order in which a ledger is written. */
+export type Asked =
+  | {
+      readonly kind: 'disruption';
+      readonly request: DisruptionRequest;
+      readonly isAsked: () => boolean;
+    }
+  /** Stores what has ended since. */
+  | { readonly kind: 'store' }
+  /** Finds out what stands there; makes the ledger of a budget that was made a moment ago. */
+  | { readonly kind: 'look' };
+
+/** Returns pods of which `next` has fewer claims than `before`. */
+export function droppedBy(before: Ledger, next: Ledger): ReadonlySet<string> {
+  const dropped = [...before.reservations.values()].filter(
+    ({ uid, claims }) => (next.reservations.get(uid)?.claims.length ?? 0) < claims.length,
+  );
+  return new Set(dropped.map(({ uid }) => uid));
+}
+
+/** What is asked as of one moment: `outdated` of a budget that has not to be asked for it any more, or for `nothing`. */
+export type Question = DisruptionRequest | 'outdated' | 'nothing';
+
+/** Returns `asked` as of now. */
+export function questionsOf(asked: readonly Asked[]): readonly Question[] {
+  return asked.map((each) => {
+    if (each.kind !== 'disruption') return 'nothing';
+    return each.isAsked() ? each.request : 'outdated';
+  });
+}
+
+/** Returns those of `questions` that ask for something. */
+export function requestsOf(questions: readonly Question[]): readonly DisruptionRequest[] {
+  return questions.filter((each) => typeof each !== 'string');
+}
+
+/**
+ * Returns `answers` to {@link requestsOf}, each in the place of its question; what asks for nothing gets none that says
+ * anything.
+ */
+export function inOrder(
+  questions: readonly Question[],
+  answers: readonly LedgerAnswer[],
+): readonly LedgerAnswer[] {
+  const next = answers.values();
+  return questions.map((each) => {
+    if (each === 'nothing') return noAnswer;
+    return each === 'outdated' ? { kind: 'outdated' } : (next.next().value ?? noAnswer);
+  });
+}
+
+/** Answers what asked for no permission. */
+const noAnswer: LedgerAnswer = { kind: 'unclear', why: 'nothing was asked for', until: undefined };

@@ -1,0 +1,103 @@
+import type { Clock } from '#base/clock.ts';
+import { type Millis, type Monotonic, monotonic } from '#base/units.ts';
+import type { Plan } from '../decision/decision.ts';
+import { type GroupMoment, hasUnavailable } from './group-moment.ts';
+
+/** What is known of the process that reconciled before this one. */
+export type PredecessorEnd =
+  /** No Lease was there: nothing of ours ran, but another program may have. */
+  | { readonly kind: 'none' }
+  /** It wrote down that all its requests had been answered. */
+  | { readonly kind: 'ended' }
+  /** Nobody knows what it has under way; `countedFrom` is when it can have sent the last of it. */
+  | { readonly kind: 'unclean'; readonly countedFrom: Monotonic };
+
+/** What the wait for a predecessor goes by. */
+export interface PredecessorWaitOptions {
+  readonly clock: Clock;
+  readonly predecessor: PredecessorEnd;
+  /** How long a request may arrive after its sender has died (D-50). */
+  readonly horizon: Millis;
+  /** When this process began to reconcile. */
+  readonly startedAt: Monotonic;
+}
+
+/**
+ * Until when nothing is disrupted, as a request of an earlier process may still arrive (D-50). No request can be called
+ * back, so it is waited out; a predecessor that ended in good order has none, and where nothing of ours ran before only
+ * the groups wait that were in motion when they were first seen.
+ */
+export class PredecessorWait {
+  readonly #options: PredecessorWaitOptions;
+  /** Whether a group was in motion when it was first seen by a proven view, by key. */
+  readonly #wasInMotion = new Map<string, boolean>();
+
+  constructor(options: PredecessorWaitOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Notes whether the group of `moment`, which led to `plan`, is in motion when it is first seen; `plan` must rest on all
+   * that capabilities read of other objects.
+   */
+  see(moment: GroupMoment, plan: Plan): void {
+    const { key, proof } = moment;
+    if (proof.pods === undefined || proof.statefulSets === undefined) return;
+    this.note(key, () => isInMotion(moment, plan));
+  }
+
+  /** Notes whether `key` is in motion when it is first seen. */
+  note(key: string, isInMotion: () => boolean): void {
+    if (this.#options.predecessor.kind !== 'none' || this.#wasInMotion.has(key)) return;
+    this.#wasInMotion.set(key, isInMotion());
+  }
+
+  /** Returns until when what `key` names, as of the moment `monotonic`, must not be disrupted; undefined when it may be. */
+  until({ key, monotonic: now }: Pick<GroupMoment, 'key' | 'monotonic'>): Monotonic | undefined {
+    const { kind } = this.#options.predecessor;
+    if (kind === 'ended') return undefined;
+    if (kind === 'none' && this.#wasInMotion.get(key) === false) return undefined;
+    return now < this.overAt ? this.overAt : undefined;
+  }
+
+  /** Returns from when on nothing that was sent before this process led can arrive any more, whatever group it is about. */
+  get overAt(): Monotonic {
+    const { predecessor, horizon, startedAt } = this.#options;
+    if (predecessor.kind === 'ended') return startedAt;
+    const from = predecessor.kind === 'unclean' ? predecessor.countedFrom : startedAt;
+    return monotonic(from + horizon);
+  }
+
+  /**
+   * Returns from when on nothing that an earlier process of ours sent can arrive any more: where there was no Lease, none of
+   * ours ran. What another program sent shows in no ledger anyway.
+   */
+  get ownOverAt(): Monotonic {
+    return this.#options.predecessor.kind === 'none' ? this.#options.startedAt : this.overAt;
+  }
+
+  /**
+   * Reports whether one of the groups `keys` may still have to wait, so that this process has not outlived its predecessor
+   * yet.
+   */
+  isPending(keys: Iterable<string>): boolean {
+    const { clock, predecessor } = this.#options;
+    if (predecessor.kind === 'ended' || clock.monotonic() >= this.overAt) return false;
+    // A group that was never looked at may have been in motion.
+    return (
+      predecessor.kind === 'unclean' ||
+      [...keys].some((key) => this.#wasInMotion.get(key) !== false)
+    );
+  }
+}
+
+/** What is decided also about a group in which nothing moves: to report its replicas, or that something about it is odd. */
+const restful: ReadonlySet<Plan['decisions'][number]['kind']> = new Set(['warn', 'write-back']);
+
+/**
+ * Reports whether anything is done or waited for, or a slot has no available pod: somebody may have been at work on the
+ * group.
+ */
+function isInMotion(moment: GroupMoment, plan: Plan): boolean {
+  return plan.decisions.some(({ kind }) => !restful.has(kind)) || hasUnavailable(moment);
+}

@@ -1,0 +1,99 @@
+import type { Because } from '#base/because.ts';
+import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
+import { after, type Instant, instant, type Monotonic, millis, seconds } from '#base/units.ts';
+import type { Permission } from '#disruption/decision/permission.ts';
+import type { OtherOwners } from '../watch/owners-of-sets.ts';
+import type { Refusals } from '../write/refusals.ts';
+import type { PredecessorWait } from './predecessor-wait.ts';
+
+/** Who forbids the disruption of a set that one resource rolls out. */
+export type SetHeldReason =
+  | 'AwaitingPredecessor'
+  | 'AwaitingAnswer'
+  | 'ViewNotFresh'
+  | 'BudgetRefused'
+  | 'BudgetUnclear'
+  | 'RequestRefused';
+
+/** Why nothing may be disrupted now. */
+export interface SetHold {
+  /** When time alone ends it; undefined: a change does. */
+  readonly until?: Instant;
+  readonly because: Because<SetHeldReason>;
+}
+
+/** A moment, on both clocks, in which the resource `key` is looked at. */
+export interface LookedAt {
+  readonly key: string;
+  readonly now: Instant;
+  readonly monotonic: Monotonic;
+}
+
+/** What {@link holdsOn} asks. */
+export interface HoldPorts {
+  readonly predecessor: PredecessorWait;
+  readonly refusals: Refusals;
+  /** What names sets besides resources of this kind. */
+  readonly owners: OtherOwners;
+}
+
+/**
+ * Returns all that forbids any disruption for the resource `at.key`, the first to be reported.
+ *
+ * @param isInMotion whether it was in the midst of a rollout, as it stands
+ */
+export function holdsOn(
+  at: LookedAt,
+  { predecessor, refusals, owners }: HoldPorts,
+  isInMotion: () => boolean,
+): readonly SetHold[] {
+  predecessor.note(at.key, isInMotion);
+  return [predecessorHold(at, predecessor), ownersHold(owners), refusalHold(at, refusals)].filter(
+    (hold) => hold !== undefined,
+  );
+}
+
+/** Returns the hold while an earlier process may have a request under way that arrives late (D-50). */
+function predecessorHold(
+  { key, now, monotonic: at }: LookedAt,
+  predecessor: PredecessorWait,
+): SetHold | undefined {
+  const over = predecessor.until({ key, monotonic: at });
+  if (over === undefined) return undefined;
+  const until = after(now, millis(over - at));
+  const message =
+    'nothing is disrupted yet, as a request that an earlier process sent may still arrive: ' +
+    `waiting until ${formatUtcSeconds(until)}`;
+  return { until, because: { reason: 'AwaitingPredecessor', message } };
+}
+
+/** Returns the hold while it is being read what else may name a set (D-63). */
+function ownersHold(owners: OtherOwners): SetHold | undefined {
+  const message = owners.unknown();
+  return message === undefined ? undefined : { because: { reason: 'ViewNotFresh', message } };
+}
+
+/** Returns the hold after a disruption that failed a moment ago: it is not repeated on every change of the world. */
+function refusalHold(
+  { key, now, monotonic: at }: LookedAt,
+  refusals: Refusals,
+): SetHold | undefined {
+  const refusal = refusals.of(key, at);
+  if (refusal === undefined) return undefined;
+  const until = after(now, millis(refusal.until - at));
+  const { reason, message } = refusal.because;
+  const held = reason === 'ViewNotFresh' ? reason : 'RequestRefused';
+  return { until, because: { reason: held, message } };
+}
+
+/** What is refused may be allowed by something that nobody here sees, such as a permission that somebody did not use. */
+const lookAgainAfter = seconds(10);
+
+/** Returns why a budget keeps a pod that `permission` is about; undefined where it does not. */
+export function budgetHold(permission: Permission | undefined, now: Instant): SetHold | undefined {
+  if (permission?.kind !== 'refused' && permission?.kind !== 'unclear') return undefined;
+  const reason = permission.kind === 'refused' ? 'BudgetRefused' : 'BudgetUnclear';
+  const until = Math.min(permission.until ?? Infinity, after(now, lookAgainAfter));
+  const { message } = permission;
+  return { until: instant(until), because: { reason, message } };
+}

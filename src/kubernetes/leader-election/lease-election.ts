@@ -1,0 +1,299 @@
+import type { Clock, Timer } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import { type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
+import type { Client } from '../client.ts';
+import { ElectionLog } from './election-log.ts';
+import {
+  type EndOptions,
+  type LeaderElection,
+  type LeaderState,
+  type Leading,
+} from './leader-election.ts';
+import { LeaderStates } from './leader-states.ts';
+import { giveUp } from './lease-end.ts';
+import { termText } from './lease-record.ts';
+import { type AnyLeaseRequest, type LeaseAnswer, LeaseRequests } from './lease-requests.ts';
+import {
+  type ElectionMemory,
+  type ElectionSettings,
+  isHeldAt,
+  type Leadership,
+  type LeaseRequest,
+  learn,
+  newMemory,
+  planLease,
+  predecessorAt,
+} from './plan-lease.ts';
+import { RoleDenial } from './role-denial.ts';
+
+/** What {@link createLeaderElection} needs. */
+export interface LeaderElectionOptions extends ElectionSettings {
+  /** Best one whose rate limiter the disruptive requests do not share: behind a queue the Lease would be lost. */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Where the Lease is. */
+  readonly namespace: string;
+  /** What the Lease is called. */
+  readonly name: string;
+  /** The namespace that is served, or `ALL_NAMESPACES`; the Lease is labelled with it. */
+  readonly scope: string;
+  /** Called after each round with the verb that the Role denies; undefined: none. */
+  readonly onRound?: (denied: string | undefined) => void;
+}
+
+/** A round reads, writes, and where the write met a conflict, reads and writes once more at most. */
+const requestsOfRound = 4;
+/** How long a process whose Lease was lost tries to write down that nothing of it is under way. */
+const patienceAfterLoss = seconds(60);
+/** No call of this program takes longer. */
+const longestRequest = seconds(30);
+
+/** Returns an election on a Lease of coordination.k8s.io/v1, as client-go's; `id` must be new at every start. */
+export function createLeaderElection(options: LeaderElectionOptions): LeaderElection {
+  return new LeaseElection(options);
+}
+
+class LeaseElection implements LeaderElection {
+  readonly #options: LeaderElectionOptions;
+  readonly #requests: LeaseRequests;
+  readonly #states = new LeaderStates();
+  readonly #log: ElectionLog;
+  #memory: ElectionMemory;
+  #ending = new AbortController();
+  #watchdog: Timer | undefined;
+  /** What was lost, for as long as nothing was gained since. */
+  #lost: Leadership | undefined;
+  #round: Promise<void> = Promise.resolve();
+  readonly #denial: RoleDenial;
+
+  constructor(options: LeaderElectionOptions) {
+    const { client, clock, log, namespace, name, id, leaseDuration, scope } = options;
+    this.#options = options;
+    this.#denial = new RoleDenial(options);
+    const holding = { id, leaseDuration, scope };
+    this.#requests = new LeaseRequests({ client, clock, namespace, name, holding });
+    this.#log = new ElectionLog(log.with({ lease: `${namespace}/${name}` }), clock);
+    this.#memory = newMemory(clock.monotonic());
+  }
+
+  get state(): LeaderState {
+    return this.#states.state;
+  }
+
+  get #isLed(): boolean {
+    return this.#memory.leadership !== undefined;
+  }
+
+  onChange(listener: (state: LeaderState) => void): () => void {
+    return this.#states.onChange(listener);
+  }
+
+  leading(signal: AbortSignal): Promise<Leading> {
+    return this.#states.leading(signal);
+  }
+
+  isHeld(now: Monotonic): boolean {
+    return isHeldAt(this.#memory, now);
+  }
+
+  leads(now: Monotonic): boolean {
+    return this.state.kind === 'unavailable' ? this.#denial.vouches(now) : this.isHeld(now);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.state.kind === 'lost') this.#states.follow('the Lease was lost');
+    const { clock } = this.#options;
+    while (this.#isRunning(signal)) {
+      const startedAt = clock.monotonic();
+      this.#round = this.#runRound(signal);
+      await this.#round;
+      if (this.#isRunning(signal)) await this.#pause(startedAt, signal);
+    }
+    if (signal.aborted && !this.#ending.signal.aborted) this.#stop(false);
+  }
+
+  async end({ isClean }: EndOptions): Promise<void> {
+    this.#ending.abort();
+    await this.#round;
+    const { leadership } = this.#memory;
+    // Ours to give up, and not ours to act on from here on.
+    this.#states.stopWork('it was told to end');
+    this.#memory = { ...this.#memory, leadership: undefined };
+    const ending = leadership ?? this.#lostTerm();
+    const mayClaim = isClean && ending !== undefined && this.#isWaitOver(ending);
+    this.#stop(mayClaim && (await this.#giveUp(ending)));
+  }
+
+  #isRunning(signal: AbortSignal): boolean {
+    const { kind } = this.state;
+    return !signal.aborted && !this.#ending.signal.aborted && kind !== 'lost' && kind !== 'ended';
+  }
+
+  async #pause(startedAt: Monotonic, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const rest = millis(startedAt + this.#denial.pause - clock.monotonic());
+    const wake = AbortSignal.any([signal, this.#ending.signal]);
+    // An abort only wakes it: the loop looks why.
+    await clock
+      .sleep(rest, { signal: wake, owner: 'lease', background: true })
+      .catch(() => undefined);
+  }
+
+  async #runRound(signal: AbortSignal): Promise<void> {
+    if (!this.#isLed) this.#memory = { ...this.#memory, isCurrent: false };
+    for (let sent = 0; sent < requestsOfRound; sent += 1) {
+      if (this.#ending.signal.aborted) return;
+      const askedAt = this.#options.clock.monotonic();
+      const step = planLease(this.#memory, this.#options, askedAt);
+      if (step.kind === 'lost') return this.#lose(step.because);
+      if (step.kind === 'wait') return this.#follow(step.because);
+      const answer = await this.#send(step, signal);
+      this.#denial.see(answer.kind === 'forbidden' && !this.#isLed, askedAt);
+      if (signal.aborted || !this.#takeIn(step, answer)) return;
+    }
+  }
+
+  /** Learns from `answer`. @returns whether the round goes on */
+  #takeIn(step: LeaseRequest, answer: LeaseAnswer): boolean {
+    const at = this.#options.clock.monotonic();
+    switch (answer.kind) {
+      case 'record': {
+        const { record, sentAt } = answer;
+        if (step.kind === 'read') {
+          this.#learn({ kind: 'read', record, at });
+          return true;
+        }
+        const { predecessor } = step.kind === 'renew' ? step : step.attempt;
+        this.#learn({ kind: 'written', record, predecessor, sentAt, at });
+        this.#gain();
+        return false;
+      }
+      case 'absent':
+        this.#learn({ kind: 'read', record: undefined, at });
+        return true;
+      case 'conflict':
+        this.#learn({ kind: 'unsure' });
+        return true;
+      default:
+        this.#learn({ kind: 'unsure' });
+        this.#fail(answer);
+        return false;
+    }
+  }
+
+  async #send(step: AnyLeaseRequest, signal: AbortSignal): Promise<LeaseAnswer> {
+    const { clock, renewDeadline } = this.#options;
+    if ('attempt' in step) this.#memory = { ...this.#memory, attempt: step.attempt };
+    const notAfter = this.#memory.leadership?.heldUntil;
+    // Below the deadline, so that one silent connection does not cost the Lease.
+    const rest = notAfter === undefined ? renewDeadline : notAfter - clock.monotonic();
+    const timeout = millis(Math.max(1, Math.min(renewDeadline / 2, rest, longestRequest)));
+    return this.#requests.send(step, { signal, timeout, notAfter });
+  }
+
+  #learn(news: Parameters<typeof learn>[2]): void {
+    this.#memory = learn(this.#memory, this.#options, news);
+  }
+
+  #gain(): void {
+    const { clock } = this.#options;
+    const { leadership } = this.#memory;
+    if (leadership === undefined || this.#ending.signal.aborted) return;
+    this.#lost = undefined;
+    this.#watch(leadership);
+    const term = termText(leadership.term);
+    const isNew = this.state.kind !== 'leading';
+    if (!isHeldAt(this.#memory, clock.monotonic())) return;
+    this.#recovered();
+    if (isNew) this.#log.leading(term, leadership.predecessor);
+    this.#states.lead(term, leadership.predecessor);
+  }
+
+  #watch({ heldUntil }: Leadership): void {
+    const { clock } = this.#options;
+    this.#watchdog?.cancel();
+    const check = (): void => {
+      const { leadership } = this.#memory;
+      const step = planLease(this.#memory, this.#options, clock.monotonic());
+      if (step.kind === 'lost') this.#lose(step.because);
+      // Timers may fire a little early.
+      else if (leadership !== undefined) this.#watch(leadership);
+    };
+    const rest = millis(Math.max(1, heldUntil - clock.monotonic()));
+    this.#watchdog = clock.timer(rest, check, { owner: 'lease', background: true });
+  }
+
+  #lose(because: string): void {
+    if (!this.#isLed) return;
+    this.#watchdog?.cancel();
+    this.#lost = this.#memory.leadership;
+    this.#memory = { ...this.#memory, leadership: undefined, isCurrent: false };
+    this.#log.lost(because);
+    this.#states.lose(`The Lease was lost: ${because}`);
+  }
+
+  #follow(because: string): void {
+    this.#recovered();
+    if (this.#states.follow(because)) this.#log.following(because);
+  }
+
+  #recovered(): void {
+    this.#log.recovered();
+    this.#options.onRound?.(undefined);
+  }
+
+  #fail(answer: LeaseAnswer & { kind: 'forbidden' | 'failed' }): void {
+    if (answer.kind === 'forbidden' && !this.#isLed) return this.#doWithout(answer);
+    this.#log.failed(answer.error);
+    if (this.#isLed || !this.#mayFollow()) return;
+    this.#states.follow(`it cannot be reached: ${answer.error.message}`);
+  }
+
+  /** A leader without a Lease cannot know whether another has the Lease by now, but for a while after each denial. */
+  #mayFollow(): boolean {
+    const { kind } = this.state;
+    const now = this.#options.clock.monotonic();
+    return kind === 'candidate' || (kind === 'unavailable' && !this.#denial.vouches(now));
+  }
+
+  #doWithout({ verb, error }: LeaseAnswer & { kind: 'forbidden' }): void {
+    const { clock } = this.#options;
+    const predecessor = predecessorAt(this.#memory, this.#options, clock.monotonic());
+    this.#memory = { ...this.#memory, hasLedWithout: true };
+    this.#options.onRound?.(verb);
+    const because = `The Role does not permit to ${verb} the Lease`;
+    if (this.#states.leadWithout(because, predecessor)) this.#log.denied(verb, error);
+  }
+
+  /** Reports whether the predecessor was waited out: else its successor's successor has to wait for it, too. */
+  #isWaitOver({ predecessor }: Leadership): boolean {
+    const { clock, predecessorHorizon } = this.#options;
+    if (predecessor.kind !== 'unclean') return true;
+    return clock.monotonic() >= predecessor.countedFrom + predecessorHorizon;
+  }
+
+  /**
+   * Returns the term that was lost, to be given up all the same: while the Lease still names it nobody else can have begun,
+   * and that nothing of it is under way spares the next one its wait.
+   */
+  #lostTerm(): Leadership | undefined {
+    const { clock } = this.#options;
+    if (this.#lost === undefined) return undefined;
+    return { ...this.#lost, heldUntil: monotonic(clock.monotonic() + patienceAfterLoss) };
+  }
+
+  #giveUp(leadership: Leadership): Promise<boolean> {
+    const { sighting, isCurrent } = this.#memory;
+    const last = isCurrent && sighting.kind === 'present' ? sighting.record : undefined;
+    const requests = this.#requests;
+    const tries = this.#lost === undefined ? 4 : patienceAfterLoss / this.#options.retryPeriod;
+    return giveUp({ ...this.#options, requests, tries }, leadership, last);
+  }
+
+  #stop(isClean: boolean): void {
+    this.#watchdog?.cancel();
+    this.#memory = { ...this.#memory, leadership: undefined };
+    this.#states.end(isClean);
+  }
+}

@@ -1,0 +1,25 @@
+import { type Millis, millis } from '#base/units.ts';
+import type { Transport, TransportRequest } from '../transport/transport.ts';
+
+/**
+ * Returns `transport` that ends a request `answerWithin` after it came here. It stands behind the rate limiter, so that the
+ * time counts from when that let the request go (D-53); an earlier `timeout` of the request holds all the same.
+ */
+export function withAnswerDeadline(transport: Transport): Transport {
+  return {
+    request: (request) => transport.request(bounded(request)),
+    stream: (request) => transport.stream(bounded(request)),
+    close: () => transport.close(),
+  };
+}
+
+function bounded({ answerWithin, ...request }: TransportRequest): TransportRequest {
+  const timeout = earlier(request.timeout, answerWithin);
+  return timeout === undefined ? request : { ...request, timeout };
+}
+
+/** Returns the shorter of two spans that may be missing; undefined when both are. */
+export function earlier(one: Millis | undefined, other: Millis | undefined): Millis | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return millis(Math.min(one, other));
+}

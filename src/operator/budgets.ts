@@ -1,0 +1,120 @@
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import type { GroupBudgets } from '#control/budget/group-budgets.ts';
+import type { PredecessorWait } from '#control/plan/predecessor-wait.ts';
+import { WatchedPods } from '#control/watch/watched-pods.ts';
+import { BudgetsInView } from '#disruption-budget/cache/budgets-in-view.ts';
+import { DisruptionBudgets } from '#disruption-budget/disruption-budgets.ts';
+import { watchBudgets } from '#disruption-budget/events/budget-watch.ts';
+import { GovernedSets } from '#disruption-budget/ledger/governed-sets.ts';
+import { Standings } from '#disruption-budget/ledger/standings.ts';
+import { compilePattern } from '#disruption-budget/pattern/compile-pattern.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
+import type { BudgetMetrics } from '#telemetry/metrics/budget-metrics.ts';
+import type { Caches } from './caches.ts';
+
+/** What disruption budgets take besides the caches. */
+export interface BudgetSettings {
+  readonly client: Client;
+  /** The namespace that this process looks at; empty for all. */
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly caches: Pick<Caches, 'pods' | 'statefulSets' | 'budgets'>;
+  readonly metrics: BudgetMetrics;
+}
+
+/** The disruption budgets of one run of the operator. */
+export interface RunningBudgets {
+  readonly authority: DisruptionBudgets;
+  /** Returns the budgets as the capability `name` of this process asks them before it takes pods. */
+  of(name: string): GroupBudgets;
+  /** Notes that the Role does not permit to list budgets: they are no part of the view (D-51). */
+  deny(): void;
+  /** Reports whether any is in view. */
+  hasAny(): boolean;
+  /** Calls `wake` when what is known of budgets has changed. */
+  onChange(wake: () => void): void;
+  /** Leads while `work` lasts, and tells what is wrong with budgets. @returns what `work` returns */
+  lead<T>(term: BudgetTerm, work: () => Promise<T>): Promise<T>;
+}
+
+/** A term in which this process leads. */
+export interface BudgetTerm {
+  readonly term: string;
+  readonly predecessor: PredecessorWait;
+  readonly events: EventRecorder;
+}
+
+/** Opens the authority that rollouts, scale-downs and evictions ask; it lives as long as the process. */
+export function openBudgets({
+  client,
+  namespace,
+  clock,
+  log,
+  caches,
+  metrics,
+}: BudgetSettings): RunningBudgets {
+  const { pods, statefulSets } = caches;
+  const state = { isPermitted: true };
+  const inView = new BudgetsInView({
+    client,
+    clock,
+    informer: caches.budgets,
+    isPermitted: () => state.isPermitted,
+    compile: compilePattern,
+    onObserved: (observation) => metrics.countObserved(observation),
+  });
+  const sets = new GovernedSets({ client, clock, pods, statefulSets });
+  const standings = new Standings({ clock, sets, watched: new WatchedPods(pods, clock) });
+  const authority = new DisruptionBudgets({
+    client,
+    namespace,
+    clock,
+    log,
+    pods,
+    statefulSets,
+    inView,
+    sets,
+    standings,
+    count: (outcome) => metrics.countRequest(outcome),
+  });
+  return {
+    authority,
+    of: (name) => authority.of(name),
+    deny: () => {
+      state.isPermitted = false;
+    },
+    hasAny: () => inView.list().length > 0,
+    onChange: (wake) => inView.onChange(wake),
+    lead: (term, work) => {
+      const { ledgers } = authority;
+      const watch = (events: EventRecorder): { close(): void } =>
+        watchBudgets({ clock, log, events, metrics, pods, statefulSets, inView, sets, ledgers });
+      return leading({ authority, watch }, term, work);
+    },
+  };
+}
+
+async function leading<T>(
+  {
+    authority,
+    watch,
+  }: {
+    readonly authority: DisruptionBudgets;
+    readonly watch: (events: EventRecorder) => { close(): void };
+  },
+  { term, predecessor, events }: BudgetTerm,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { overAt: predecessorsOverAt, ownOverAt: mayBeginAt } = predecessor;
+  authority.lead({ term, predecessorsOverAt, mayBeginAt });
+  const problems = watch(events);
+  try {
+    return await work();
+  } finally {
+    problems.close();
+    authority.resign();
+  }
+}

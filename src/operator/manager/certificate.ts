@@ -1,0 +1,77 @@
+import type { Clock } from '#base/clock.ts';
+import type { Logger } from '#base/logger.ts';
+import { openFileCertificate } from '#certificate/file-certificate.ts';
+import { createCertificateMetrics } from '#certificate/metrics.ts';
+import { openSelfSignedCertificate } from '#certificate/self-signed/self-signed-certificate.ts';
+import { createWebhookInformer, type WebhookKind } from '#certificate/webhook-configuration.ts';
+import type { RunningCertificate } from '#certificate/x509/certificate-source.ts';
+import type { Config } from '#config/config.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { MetricsRegistry } from '#telemetry/metrics.ts';
+
+/** What {@link openCertificate} works with. */
+export interface CertificateOptions {
+  readonly config: Config;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: MetricsRegistry;
+}
+
+/**
+ * Opens the certificate that the flags name: the self-signed one, else that of the files.
+ *
+ * @throws when there is none to serve with; the message says what to do
+ */
+export function openCertificate(
+  options: CertificateOptions,
+  signal: AbortSignal,
+): Promise<RunningCertificate> {
+  const { config, clock, log, registry } = options;
+  const { selfSigned, certFile, keyFile } = config.tls;
+  if (selfSigned.isEnabled) return openSelfSigned(options, signal);
+  const metrics = createCertificateMetrics(registry);
+  return openFileCertificate({ certFile, keyFile, clock, log, metrics });
+}
+
+async function openSelfSigned(
+  { config, client, clock, log, registry }: CertificateOptions,
+  signal: AbortSignal,
+): Promise<RunningCertificate> {
+  const { tls, kubernetes } = config;
+  const { namespace } = kubernetes;
+  const informerOf = (kind: WebhookKind): ReturnType<typeof createWebhookInformer> =>
+    createWebhookInformer({
+      client,
+      clock,
+      namespace,
+      kind,
+      report: ({ reason, message }) =>
+        log.warn('informer', { resource: `${kind}webhookconfigurations`, reason, message }),
+    });
+  const configurations = tls.updatesCaBundle
+    ? { validating: informerOf('validating'), mutating: informerOf('mutating') }
+    : undefined;
+  const certificate = await openSelfSignedCertificate(
+    {
+      client,
+      clock,
+      log,
+      metrics: createCertificateMetrics(registry),
+      namespace,
+      ...tls.selfSigned,
+      configurations,
+    },
+    signal,
+  );
+  return {
+    ...certificate,
+    run: async (ending) => {
+      await Promise.all([
+        certificate.run(ending),
+        configurations?.validating.run(ending),
+        configurations?.mutating.run(ending),
+      ]);
+    },
+  };
+}

@@ -1,0 +1,192 @@
+import type { IncomingMessage } from 'node:http';
+import type { Webhook } from '#admission/review/review.ts';
+import { handlersOf } from '#admission/review/review-handler.ts';
+import { reviewCounter } from '#admission/review/review-metrics.ts';
+import { type AdmissionServer, startAdmissionServer } from '#admission/server/admission-server.ts';
+import { assertNever } from '#base/assert-never.ts';
+import { aborted } from '#base/async/aborted.ts';
+import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
+import type { Logger } from '#base/logger.ts';
+import { minutes } from '#base/units.ts';
+import type { CertificateSource } from '#certificate/x509/certificate-source.ts';
+import type { Config } from '#config/config.ts';
+import type { PhasedRolloutConfig } from '#config/phased-config.ts';
+import { ScrapeAccess } from '#kubernetes/authorization/scrape-access.ts';
+import type { Client } from '#kubernetes/client.ts';
+import type { WholeResponse } from '#telemetry/http/http-response.ts';
+import { routeLabel } from '#telemetry/http/http-route.ts';
+import { type HttpServer, startHttpServer } from '#telemetry/http/http-server.ts';
+import type { HttpServerMetrics } from '#telemetry/http/http-server-metrics.ts';
+import { probeApp } from '#telemetry/http/probe-app.ts';
+import { scrapeApp } from '#telemetry/http/scrape-app.ts';
+import type { MetricsRegistry } from '#telemetry/metrics.ts';
+import { openCertificate } from './certificate.ts';
+
+/** What the servers of this program share under the names of managers of controller-runtime. */
+export interface ManagerServerOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: MetricsRegistry;
+  readonly httpMetrics: HttpServerMetrics;
+  readonly isReady: () => boolean;
+}
+
+/** The life of a certificate that is made anew at each start, and that nobody verifies. */
+const tenYears = minutes(10 * 365 * 24 * 60);
+
+/** Nobody says here which cluster a request is for. */
+const clusterValidation = Object.freeze({
+  isEnabled: false,
+  isSoft: false,
+  cluster: '',
+  excludedPaths: [],
+  excludedUserAgents: [],
+});
+
+/** Serves the probes; undefined where none are wanted. @throws {Error} one sentence, when the port cannot be listened on */
+export async function startProbes(
+  { probes }: Pick<PhasedRolloutConfig, 'probes'>,
+  options: ManagerServerOptions,
+): Promise<HttpServer | undefined> {
+  if (probes === undefined) return undefined;
+  const { clock, httpMetrics: metrics } = options;
+  const appOf = (_usual: unknown, isReady: () => boolean): ReturnType<typeof probeApp> =>
+    probeApp({ clock, metrics, isReady });
+  return startHttpServer({ ...plainOptions(options, probes), appOf });
+}
+
+/**
+ * Serves `/metrics`: over plain HTTP to everybody, or over HTTPS with a certificate that nobody vouches for, to whom the API
+ * server lets get it. Undefined where it is not wanted.
+ *
+ * @throws {Error} one sentence, when the port cannot be listened on
+ */
+export async function startScrapes(
+  { metrics: address }: Pick<PhasedRolloutConfig, 'metrics'>,
+  options: ManagerServerOptions & { readonly client: Client },
+): Promise<HttpServer | undefined> {
+  if (address === undefined) return undefined;
+  const { clock, client, log } = options;
+  if (!address.isSecure) {
+    const open = (): Promise<undefined> => Promise.resolve(undefined);
+    return startHttpServer({
+      ...plainOptions(options, address),
+      appOf: (usual) => scrapeApp(usual, open),
+    });
+  }
+  // Loaded here only: it brings the library of certificates with it.
+  const { issueSelfSigned } = await import('#certificate/x509/issue.ts');
+  const certificate = await issueSelfSigned({
+    dnsNames: ['localhost'],
+    organization: 'rollout-operator',
+    expiration: tenYears,
+    now: clock.now(),
+  });
+  const access = new ScrapeAccess(client, clock);
+  const gate = (request: IncomingMessage): Promise<WholeResponse | undefined> =>
+    refusalOf(access, request, log);
+  return startHttpServer({
+    ...plainOptions(options, address),
+    certificate: { cert: certificate.cert, key: certificate.key },
+    appOf: (usual) => scrapeApp(usual, gate),
+  });
+}
+
+async function refusalOf(
+  access: ScrapeAccess,
+  { headers }: IncomingMessage,
+  log: Logger,
+): Promise<WholeResponse | undefined> {
+  const answer = await access.ask(headers.authorization ?? '');
+  switch (answer.kind) {
+    case 'allowed':
+      return undefined;
+    case 'unauthenticated':
+      return { status: 401, body: 'Unauthorized\n' };
+    case 'forbidden':
+      return { status: 403, body: `${JSON.stringify(answer.user)} may not get /metrics\n` };
+    case 'unknown':
+      log.warn('a scrape is refused, as it cannot be found out who asks', { why: answer.reason });
+      return { status: 500, body: 'It cannot be found out who asks\n' };
+    default:
+      return assertNever(answer);
+  }
+}
+
+function plainOptions(
+  { clock, log, registry, httpMetrics, isReady }: ManagerServerOptions,
+  { host, port }: { readonly host: string | undefined; readonly port: number },
+): Parameters<typeof startHttpServer>[0] {
+  const answering = { clock, logger: log, registry, metrics: httpMetrics, isReady };
+  return { ...answering, clusterValidation, port, ...(host !== undefined && { host }) };
+}
+
+/** Webhooks that are served. */
+export interface ServedWebhooks {
+  /** The port of reviews. */
+  readonly port: number;
+  /** Resolves once the API server can be expected to trust the certificate, which takes {@link run}. */
+  readonly ready: Promise<void>;
+  /** Serves until `signal` aborts, then drains. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Opens the webhooks. @throws {Error} one sentence, when the certificate or the port cannot be used */
+export async function openWebhooks(
+  config: Config,
+  options: ManagerServerOptions & {
+    readonly client: Client;
+    readonly webhooks: readonly Webhook[];
+  },
+  signal: AbortSignal,
+): Promise<ServedWebhooks> {
+  const { log } = options;
+  const certificate = await openCertificate({ ...options, config }, signal);
+  const server = await serveReviews(config, certificate.source, options);
+  certificate.source.onChange(() => {
+    server.setCertificate(certificate.source.current()).then(
+      () => log.info('webhook certificate changed'),
+      (error: unknown) => log.error('webhook certificate not changed', { err: errorOf(error) }),
+    );
+  });
+  return {
+    port: server.port,
+    ready: certificate.ready,
+    run: async (ending) => {
+      const failed = new AbortController();
+      const watching = certificate.run(AbortSignal.any([ending, failed.signal]));
+      try {
+        await Promise.race([server.failed, watching, aborted(ending)]);
+      } finally {
+        failed.abort();
+        await Promise.all([server.close(), watching]);
+      }
+    },
+  };
+}
+
+function serveReviews(
+  { tls: { requestTimeout, port } }: Config,
+  source: CertificateSource,
+  {
+    clock,
+    log,
+    registry,
+    httpMetrics: metrics,
+    webhooks,
+  }: ManagerServerOptions & { readonly webhooks: readonly Webhook[] },
+): Promise<AdmissionServer> {
+  const routes = webhooks.map(({ path }) => routeLabel(path));
+  const countReview = reviewCounter(registry, routes);
+  return startAdmissionServer({
+    port,
+    certificate: source.current(),
+    clock,
+    log,
+    metrics,
+    clusterValidation,
+    handlers: handlersOf(webhooks, { clock, log, requestTimeout, countReview }),
+    requestTimeout,
+  });
+}

@@ -1,0 +1,102 @@
+import { aborted } from '#base/async/aborted.ts';
+import { seconds } from '#base/units.ts';
+import type { OwnersOfSets } from '#control/watch/owners-of-sets.ts';
+import type { Informer } from '#kubernetes/informer/informer.ts';
+import { createWorkQueue } from '#kubernetes/queue/rate-limited-queue.ts';
+import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
+import { parseAddressedPod } from '#statefulset/parse-addressed-pod.ts';
+import { limitedEvents } from '#statefulset-rollout/events/limited-events.ts';
+import { rolloutKind, rolloutsOf } from '#statefulset-rollout/owners.ts';
+import type { RolloutView } from '#statefulset-rollout/parse-resource.ts';
+import { statefulsetRolloutPermissions } from '#statefulset-rollout/permissions.ts';
+import { createDiscovery } from '#statefulset-rollout/reconcile/discovery-sight.ts';
+import { runStatefulsetRollouts } from '#statefulset-rollout/run-statefulset-rollouts.ts';
+import type { ResourceCapability, ResourceTerm } from '../resources.ts';
+import { type OperatorConsul, watchesOf } from './consul.ts';
+import { showRollouts } from './figures.ts';
+import { type StatefulsetPortSettings, statefulsetPorts } from './ports.ts';
+
+const longestBackoff = seconds(60);
+
+/** What carrying them out takes besides what all capabilities share. */
+interface StatefulsetCapabilitySettings
+  extends Pick<
+    StatefulsetPortSettings,
+    'outside' | 'isPinAssumed' | 'rolloutMetrics' | 'partialAging'
+  > {
+  /** @default no Consul is asked */
+  readonly consul?: OperatorConsul | undefined;
+}
+
+/** Carries StatefulsetRollouts out beside groups; what evictions ask of disruption budgets, our webhook answers. */
+export function statefulsetCapability(settings: StatefulsetCapabilitySettings): ResourceCapability {
+  return {
+    name: 'statefulset-rollouts',
+    permissions: statefulsetRolloutPermissions,
+    webhooks: [],
+    hasNativeBudgets: true,
+    needs: ({ statefulsetRollouts, nativeBudgets }) => [
+      statefulsetRollouts,
+      ...(nativeBudgets === undefined ? [] : [nativeBudgets]),
+    ],
+    run: (term, signal) => reconcile({ ...term, ...settings }, signal),
+  };
+}
+
+async function reconcile(
+  term: ResourceTerm & StatefulsetCapabilitySettings,
+  signal: AbortSignal,
+): Promise<{ readonly isSettled: boolean }> {
+  const { clock, client, events, open, owners } = term;
+  const { statefulsetRollouts, nativeBudgets, statefulSets, pods } = term.caches;
+  if (nativeBudgets === undefined) throw new Error('Cannot roll out without a view of budgets');
+  const rollouts = statefulsetRollouts.informer;
+  const budgets = nativeBudgets.informer;
+  const synced = Promise.all([rollouts.synced, budgets.synced]);
+  await Promise.race([synced.catch(() => undefined), aborted(signal)]);
+  if (signal.aborted) return { isSettled: true };
+  const { rolloutMetrics } = term;
+  showRollouts(rollouts, rolloutMetrics);
+  const queue = createWorkQueue({ clock, name: 'statefulsetrollout', maxDelay: longestBackoff });
+  wakeByOwners(owners, rollouts, queue);
+  const caches = { rollouts, statefulSets, pods, budgets };
+  const leads = (): boolean => term.leads();
+  const watches = watchesOf(term.consul, { ...term, queue });
+  try {
+    return await runStatefulsetRollouts(
+      {
+        ...statefulsetPorts(term, {
+          client,
+          caches,
+          events: limitedEvents(events, rollouts),
+          queue,
+          open,
+          leads,
+          discovery: createDiscovery(watches),
+          parsePod: parseAddressedPod,
+        }),
+        owners: owners.besides(rolloutKind),
+        predecessor: term.newPredecessorWait(),
+        ...(term.term !== undefined && { term: term.term }),
+      },
+      signal,
+    );
+  } finally {
+    await watches?.close();
+    // The present leader shows them.
+    rolloutMetrics.forgetAll();
+    rolloutMetrics.watchQueue(undefined);
+    rolloutMetrics.watchConsul(undefined);
+  }
+}
+
+/** Wakes those whose sets something else names, or names no longer (D-63). */
+function wakeByOwners(
+  owners: OwnersOfSets,
+  rollouts: Pick<Informer<RolloutView>, 'lister'>,
+  queue: WorkQueue,
+): void {
+  const wake = ({ namespace, name }: RolloutView): void => queue.add(`${namespace}/${name}`);
+  owners.onChange((set) => rolloutsOf(rollouts, set).forEach(wake));
+  owners.onState(() => [...rollouts.lister.list()].forEach(wake));
+}

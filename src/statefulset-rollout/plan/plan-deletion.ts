@@ -1,0 +1,91 @@
+import type { Instant } from '#base/units.ts';
+import { setRef } from '#control/decision/refs.ts';
+import type { Outcome } from '../progress.ts';
+import type { RolledSet, RolloutSnapshot } from '../snapshot.ts';
+import { openCallback } from './plan-callback.ts';
+import { because, type Step } from './plan-outcome.ts';
+
+const phase = 'Deleting';
+
+/** Returns the next step of a resource that is deleted: its set goes, or is let go; whoever waits is told; then it may go. */
+export function planDeletion(snapshot: RolloutSnapshot, now: Instant): Step {
+  const { resource, target, owner } = snapshot;
+  if (!resource.hasFinalizer) {
+    return { phase, because: because('AwaitingDeletion', 'what others keep is theirs') };
+  }
+  if (target === undefined || owner !== undefined || !target.isOurs) {
+    return planFarewell(snapshot, now);
+  }
+  const { set } = target;
+  if (isKept(resource, target)) {
+    const message = `${set.name} keeps running, without the marks of ${resource.name}`;
+    return {
+      phase,
+      because: because('StatefulSetReleased', message),
+      action: { kind: 'release-set', set: setRef(set), revision: set.resourceVersion },
+    };
+  }
+  if (set.isDeleting) {
+    return { phase, because: because('AwaitingDeletion', `waiting for ${set.name} to be gone`) };
+  }
+  return {
+    phase,
+    because: because(
+      'StatefulSetDeleted',
+      `${set.name}, as ${resource.name} is deleted that made it`,
+    ),
+    action: { kind: 'delete-set', set: setRef(set) },
+  };
+}
+
+/**
+ * Plans the farewell of a resource of which nothing is left. Those who wait for its outcome are told once, whatever becomes
+ * of that: a receiver that does not answer keeps no resource.
+ */
+function planFarewell({ resource, target }: RolloutSnapshot, now: Instant): Step {
+  const { progress, spec } = resource;
+  const isDeleted = target === undefined;
+  const callback =
+    spec.kind === 'valid' && progress.key !== ''
+      ? openCallback(progress, spec.value.callback)
+      : undefined;
+  if (callback === undefined) {
+    return {
+      phase,
+      because: because('StatefulSetReleased', 'nothing is left that belongs to it'),
+      action: { kind: 'remove-finalizer' },
+      changes: { isDeleted },
+    };
+  }
+  const message = `telling how it ended, for stage ${callback.stageId}, before it goes`;
+  const outcome = progress.outcome ?? halfWay(resource.name);
+  const finishedAt = progress.finishedAt ?? now;
+  return {
+    phase,
+    because: because('CallingBack', message),
+    action: { kind: 'call-back' },
+    changes: { isDeleted, outcome, finishedAt, callback },
+  };
+}
+
+function halfWay(name: string): Outcome {
+  return {
+    result: 'Failed',
+    code: 'Deleted',
+    message: `${name} was deleted before its rollout ended`,
+  };
+}
+
+/**
+ * Reports whether the set stays when the resource goes; a spec that cannot be read deletes nothing. That it is made is
+ * stored before it is: somebody else may have been faster, so that what is there says whose it is.
+ */
+function isKept(
+  { isOrphaning, spec, progress }: RolloutSnapshot['resource'],
+  { isControlled }: RolledSet,
+): boolean {
+  if (isOrphaning || spec.kind === 'invalid') return true;
+  const { deletionPolicy } = spec.value;
+  const isMade = progress.isCreator && isControlled;
+  return deletionPolicy === 'Auto' ? !isMade : deletionPolicy === 'Orphan';
+}

@@ -1,0 +1,130 @@
+import type { Because } from '#base/because.ts';
+import { podsText } from '#base/text/pods-text.ts';
+import type { Instant } from '#base/units.ts';
+import type { RolloutProgress } from '../progress.ts';
+import type { RolloutSnapshot } from '../snapshot.ts';
+import { parallelismOf } from './plan-budget.ts';
+import type { RolloutPlan } from './plan-decision.ts';
+import { type Place, placesAfter } from './plan-places.ts';
+import { namesOf } from './plan-rotation.ts';
+
+/** What is told besides what a plan does or waits for. */
+export type NoticeReason =
+  | 'NoBudget'
+  | 'OrderedReadyLimitsParallelism'
+  | 'StatefulSetAdopted'
+  | 'AdoptedDuringRollingUpdate'
+  | 'RollbackDetected'
+  | 'PartialRollback'
+  | 'NewVersionStaged'
+  | 'StalePodsLeft'
+  | 'VersionLeak';
+
+export type Notice = Because<NoticeReason>;
+
+/** What notices are made of. */
+export interface NoticeParts {
+  readonly snapshot: RolloutSnapshot;
+  readonly plan: RolloutPlan;
+  readonly now: Instant;
+  /** As it stands in the status that the plan's replaces. */
+  readonly before: RolloutProgress;
+  /** Names of pods that were told to have leaked. */
+  readonly leakedBefore: ReadonlySet<string>;
+}
+
+/** Returns what is to be told once the progress of the plan is stored. */
+export function noticesOfProgress(parts: NoticeParts): readonly Notice[] {
+  const places = placesAfter(parts.snapshot, parts.plan.progress, parts.now);
+  return [
+    ...ofEviction(parts),
+    ...ofRollback(parts, places),
+    ...ofStaging(parts, places),
+    ...ofLeak(parts, places),
+  ];
+}
+
+/** Returns what keeps pods from going faster, or hastier, than people may think. */
+function ofEviction({ snapshot, plan }: NoticeParts): readonly Notice[] {
+  const { budgets, target, resource } = snapshot;
+  const { spec } = resource;
+  if (plan.action?.kind !== 'evict' || target === undefined || spec.kind === 'invalid') return [];
+  const { replicas, isOrdered } = target.set.spec;
+  const { most, kind } = {
+    most: 0,
+    ...parallelismOf(budgets, replicas, spec.value.parallelWithoutBudget),
+  };
+  const without = `no PodDisruptionBudget selects the pods of ${target.set.name}: ${most} at a time`;
+  const ordered = `podManagementPolicy OrderedReady of ${target.set.name} makes pods anew one after the other; Parallel is faster`;
+  return [
+    ...(kind === 'no-budget' ? [notice('NoBudget', without)] : []),
+    ...(isOrdered ? [notice('OrderedReadyLimitsParallelism', ordered)] : []),
+  ];
+}
+
+/** Returns the notices of a rollback: the version of the set is seen to be a former one. */
+function ofRollback(
+  { snapshot, plan, before }: NoticeParts,
+  places: readonly Place[],
+): readonly Notice[] {
+  const { isRollback, targetRevision } = plan.progress;
+  if (!isRollback || targetRevision === before.targetRevision) return [];
+  const { spec } = snapshot.resource;
+  const percent = spec.kind === 'valid' ? spec.value.percent : 100;
+  const left = places.filter(({ isTarget, isStale }) => isStale && !isTarget);
+  const message = `${targetRevision} is older than ${before.targetRevision}, which is given up`;
+  const partial = `${namesOf(left)} keep the version that is given up at ${percent} percent`;
+  return [
+    notice('RollbackDetected', message),
+    ...(left.length > 0 ? [notice('PartialRollback', partial)] : []),
+  ];
+}
+
+/** Returns the notices of a version that no pod runs on purpose. */
+function ofStaging(
+  { snapshot, plan, before }: NoticeParts,
+  places: readonly Place[],
+): readonly Notice[] {
+  const { spec } = snapshot.resource;
+  if (spec.kind === 'invalid' || spec.value.leakPolicy !== 'Report') return [];
+  const isEnd = before.outcome === undefined && plan.progress.outcome?.result === 'Done';
+  const old = places.filter(({ isStale }) => isStale);
+  if (spec.value.percent > 0 || !isEnd || old.length === 0) return [];
+  const message = `the new version is written, and ${podsText(old.length)} still run the old one: whichever is lost comes back new`;
+  return [notice('NewVersionStaged', message)];
+}
+
+function ofLeak({ leakedBefore }: NoticeParts, places: readonly Place[]): readonly Notice[] {
+  const news = places.filter(({ isLeaked, name }) => isLeaked && !leakedBefore.has(name));
+  if (news.length === 0) return [];
+  const all = places.filter(({ isLeaked }) => isLeaked).length;
+  const message = `${namesOf(news)} came back on the new version before the rollout reached them; ${podsText(all)} in all`;
+  return [notice('VersionLeak', message)];
+}
+
+/** Returns what is to be told once the set is written as the plan says. */
+export function noticesOfWrite({ snapshot, plan, now }: NoticeParts): readonly Notice[] {
+  const { target } = snapshot;
+  if (target === undefined) return [];
+  const { set, isOurs } = target;
+  if (plan.action?.kind === 'update-set' && !isOurs) {
+    const { currentRevision, updateRevision } = set.status;
+    const isMidway =
+      set.spec.updateStrategy === 'RollingUpdate' && currentRevision !== updateRevision;
+    const message = `${set.name} was there before, and stays when this resource goes`;
+    const midway = `${set.name} was going from ${currentRevision} to ${updateRevision} by itself when it was adopted`;
+    return [
+      notice('StatefulSetAdopted', message),
+      ...(isMidway ? [notice('AdoptedDuringRollingUpdate', midway)] : []),
+    ];
+  }
+  if (plan.action?.kind !== 'release-set') return [];
+  const stale = placesAfter(snapshot, plan.progress, now).filter(({ isStale }) => isStale);
+  if (stale.length === 0) return [];
+  const message = `${namesOf(stale)} of ${set.name} run an old version; its strategy stays OnDelete, so that nobody replaces them`;
+  return [notice('StalePodsLeft', message)];
+}
+
+function notice(reason: NoticeReason, message: string): Notice {
+  return { reason, message };
+}

@@ -1,0 +1,85 @@
+import { type Basis, StaleBasisError } from '#control/consistent-read/basis.ts';
+import type { PodRef } from '#control/decision/decision.ts';
+import { basisOf, isProven } from '#control/plan/set-proof.ts';
+import { OverruledError } from '#control/write/pod-deletions.ts';
+import { isDisruptive, type RolloutAction } from '../plan/plan-decision.ts';
+import {
+  type Decided,
+  type RolloutMoment,
+  type RolloutMomentPorts,
+  rolloutMomentOf,
+} from './rollout-moment.ts';
+
+/** What approving a request in the moment of its sending goes through. */
+export interface RolloutApprovalPorts extends RolloutMomentPorts {
+  /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
+  readonly leads: () => boolean;
+  /** The term of the Lease; absent where there is none. */
+  readonly term?: string;
+}
+
+/** What is asked for approval: of which resource, and decided on what state of it. */
+export interface Asking {
+  readonly key: string;
+  readonly decided: Decided;
+  readonly ports: RolloutApprovalPorts;
+}
+
+/**
+ * Plans anew, in the moment in which `pod` would be made to leave, and says what that rests on (D-49).
+ *
+ * @throws OverruledError when the new plan does not have it, StaleBasisError when its view is not proven
+ */
+export function approvePod(
+  kind: 'evict' | 'delete-pods',
+  pod: PodRef,
+  { key, decided, ports }: Asking,
+): Basis {
+  const moment = momentOf({ key, decided, ports });
+  const { action } = moment.plan;
+  const isPlanned = action?.kind === kind && action.pods.some(({ uid }) => uid === pod.uid);
+  if (!isPlanned)
+    throw new OverruledError(`Cannot let ${pod.name} go, which is not to go any more`);
+  if (!isProven(moment.proof, moment.monotonic)) {
+    throw new StaleBasisError(Number.POSITIVE_INFINITY);
+  }
+  return basisOf(moment.proof, moment.monotonic, ports.term);
+}
+
+/**
+ * Plans anew, in the moment in which a write of the set would leave.
+ *
+ * @throws OverruledError when the new plan does not have it, StaleBasisError when the resource is not proven to be as it is
+ * shown, or pods may go by it and the view of them is not
+ */
+export function approveWrite(action: RolloutAction, asking: Asking): void {
+  const { plan, proof, monotonic } = momentOf(asking);
+  if (!isSameWrite(plan.action, action)) {
+    throw new OverruledError(`Cannot send what is not wanted any more: ${action.kind}`);
+  }
+  if (isDisruptive(action) && !isProven(proof, monotonic)) {
+    throw new StaleBasisError(Number.POSITIVE_INFINITY);
+  }
+}
+
+/** Of numbers it counts which: how many pods may go, or are wanted, is for the last look to say. */
+function isSameWrite(planned: RolloutAction | undefined, action: RolloutAction): boolean {
+  if (planned?.kind !== action.kind) return false;
+  if (planned.kind === 'scale-set' && action.kind === 'scale-set') {
+    return planned.scale.to === action.scale.to;
+  }
+  const isMove = planned.kind === 'set-partition' && action.kind === 'set-partition';
+  return !isMove || (planned.to === action.to && planned.revision === action.revision);
+}
+
+function momentOf({ key, decided, ports }: Asking): RolloutMoment {
+  // Also after a pause of the process, however long: whoever holds the Lease now is the one to plan.
+  if (!ports.leads()) throw new OverruledError('Cannot write as the Lease is not held any more');
+  const moment = rolloutMomentOf(key, ports, decided);
+  if (moment === undefined) throw new OverruledError('Cannot write as the resource is gone');
+  // Somebody may have paused it since, or deleted it.
+  if (!ports.proofs.isProven(moment.rollout, moment.monotonic)) {
+    throw new StaleBasisError(Number.POSITIVE_INFINITY);
+  }
+  return moment;
+}

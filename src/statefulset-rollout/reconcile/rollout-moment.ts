@@ -1,0 +1,233 @@
+import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
+import type { Millis } from '#base/units.ts';
+import type { ConsistentReads } from '#control/consistent-read/consistent-reads.ts';
+import type { ResourceProofs } from '#control/consistent-read/resource-proofs.ts';
+import { type HoldPorts, holdsOn, type LookedAt } from '#control/plan/set-holds.ts';
+import { leavingAt, type WholeProof } from '#control/plan/set-proof.ts';
+import type { SetSnapshot } from '#control/watch/group-sets.ts';
+import type { WatchedPods } from '#control/watch/watched-pods.ts';
+import type { OpenDisruptions } from '#control/write/open-disruptions.ts';
+import type { Informer } from '#kubernetes/informer/informer.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import type { StatefulsetRolloutSpec } from '../api.ts';
+import type { SlackHealth, SlackReports } from '../notification/slack-reports.ts';
+import { isMarked, rivalOf } from '../owners.ts';
+import { finalizer, isOrphaning, type RolloutView } from '../parse-resource.ts';
+import type { RolloutPlan } from '../plan/plan-decision.ts';
+import { isPinned } from '../plan/plan-pin.ts';
+import { planStatefulsetRollout } from '../plan.ts';
+import { isTerminal } from '../progress.ts';
+import {
+  nothingElsewhere,
+  type RolledSet,
+  type RolloutSnapshot,
+  type SetComparison,
+} from '../snapshot.ts';
+import type { PartitionWrites } from '../statefulset/partition-writes.ts';
+import type { RevisionAges } from '../statefulset/revision-ages.ts';
+import type { ServerVersion } from '../statefulset/server-version.ts';
+import { scopeOf } from '../statefulset/set-scope.ts';
+import type { SetSights } from '../statefulset/set-sights.ts';
+import type { DiscoveryPort } from './discovery-sight.ts';
+import type { Evictions } from './evictions.ts';
+import type { HeldTimes } from './held-times.ts';
+import { type NativeBudgetView, selectingBudgets } from './native-budget.ts';
+import { podsElsewhere } from './pods-elsewhere.ts';
+
+/** What moments are made of. */
+export interface RolloutMomentPorts extends HoldPorts {
+  readonly clock: Clock;
+  readonly rollouts: Informer<RolloutView>;
+  readonly statefulSets: Informer<StatefulSetView>;
+  readonly pods: Informer<PodView>;
+  readonly budgets: Informer<NativeBudgetView>;
+  readonly reads: ConsistentReads;
+  /** Of StatefulsetRollouts. */
+  readonly proofs: ResourceProofs;
+  readonly open: OpenDisruptions;
+  readonly watched: WatchedPods;
+  readonly partitions: PartitionWrites;
+  readonly sights: SetSights;
+  readonly ages: RevisionAges;
+  readonly evictions: Evictions;
+  readonly held: HeldTimes;
+  readonly slack: Pick<SlackReports, 'healthOf' | 'recordOf'>;
+  readonly version: ServerVersion;
+  readonly discovery: DiscoveryPort;
+  readonly stuckAfter: Millis | undefined;
+}
+
+/** A StatefulsetRollout as one instant shows it, taken in one synchronous step (D-49), and what it leads to. */
+export interface RolloutMoment extends LookedAt {
+  readonly rollout: RolloutView;
+  readonly snapshot: RolloutSnapshot;
+  /** By what the view of the set and its pods is proven. */
+  readonly proof: WholeProof;
+  readonly plan: RolloutPlan;
+  /** Revisions whose age the plan would need, and that has not been read. */
+  readonly unreadRevisions: readonly string[];
+  /** How Slack takes messages, as far as this process has sent some. */
+  readonly slack: SlackHealth | undefined;
+  /** Where messages of Slack stand, where that is not stored yet. */
+  readonly slackMessage: JsonObject | undefined;
+}
+
+/** The resource as it was when something was decided: the record of that decision, once it shows, does not forbid it. */
+export type Decided = Pick<RolloutView, 'generation' | 'observedGeneration' | 'progress'>;
+
+/** Returns the namespace and the name that the key of a StatefulsetRollout is made of. */
+export function parseKey(key: string): { readonly namespace: string; readonly name: string } {
+  const [namespace = '', name = ''] = key.split('/');
+  return { namespace, name };
+}
+
+/** Returns the StatefulsetRollout `key` as it is now; undefined where there is none. Synchronous. */
+export function rolloutMomentOf(
+  key: string,
+  ports: RolloutMomentPorts,
+  decided?: Decided,
+): RolloutMoment | undefined {
+  const { clock, rollouts, owners, sights } = ports;
+  const { namespace, name } = parseKey(key);
+  const rollout = rollouts.lister.get(namespace, name);
+  if (rollout === undefined) return undefined;
+  const at = { key, now: clock.now(), monotonic: clock.monotonic() };
+  const { sets, proof } = targetIn(rollout, ports);
+  const [found] = sets;
+  const { target, unreadRevisions } = targetOf(rollout, found, ports);
+  const holds = holdsOn(at, ports, () => isInMotion(rollout));
+  const snapshot: RolloutSnapshot = {
+    resource: resourceOf(rollout, decided),
+    wanted: rollout.wanted,
+    target,
+    comparison: comparisonOf(rollout, target, ports),
+    validation: sights.validation(rollout),
+    owner: ownerOf(rollout, target, ports),
+    conflicts: target === undefined ? [] : owners.conflicts(target.set),
+    unknownOwners: owners.unknown(),
+    evictions: ports.evictions.results(rollout.uid),
+    budgets: budgetsOf(rollout, target, ports),
+    elsewhere: elsewhereOf(rollout, target, { ...at, ports }),
+    pinSupport: ports.version.support,
+    discovery: ports.discovery.sight(rollout, target?.pods ?? []),
+    holds,
+    heldUntil: ports.held.note(key, holds),
+    leaving: leavingAt(at.monotonic, ports),
+    watched: ports.watched.of(sets),
+    stuckAfter: ports.stuckAfter,
+  };
+  const plan = planStatefulsetRollout(snapshot, at.now);
+  const whole: WholeProof = { ...proof, budgets: { kind: 'not-permitted' } };
+  const slack = ports.slack.healthOf(rollout);
+  const slackMessage = ports.slack.recordOf(rollout);
+  return { ...at, rollout, snapshot, proof: whole, plan, unreadRevisions, slack, slackMessage };
+}
+
+/** Reports whether a process before this one may have been in the midst of it. */
+function isInMotion({ progress }: RolloutView): boolean {
+  return progress.phase !== undefined && !isTerminal(progress.phase);
+}
+
+/** Returns what the resource wants; undefined where that cannot be read. */
+export function specOf({ spec }: RolloutView): StatefulsetRolloutSpec | undefined {
+  return spec.kind === 'valid' ? spec.value : undefined;
+}
+
+function resourceOf(
+  rollout: RolloutView,
+  decided: Decided | undefined,
+): RolloutSnapshot['resource'] {
+  const { namespace, name, generation, isDeleting, spec } = rollout;
+  // An edit since then is a reason to decide anew.
+  const { observedGeneration, progress } = decided?.generation === generation ? decided : rollout;
+  return {
+    namespace,
+    name,
+    generation,
+    isDeleting,
+    spec,
+    observedGeneration,
+    progress,
+    hasFinalizer: rollout.finalizers.includes(finalizer),
+    isOrphaning: isOrphaning(rollout),
+  };
+}
+
+/** Returns the set that `rollout` names, with its pods, and by what the view of them is proven. */
+export function targetIn(
+  rollout: RolloutView,
+  { reads, statefulSets, pods }: RolloutMomentPorts,
+): ReturnType<ConsistentReads['over']> {
+  const spec = specOf(rollout);
+  if (spec === undefined) return { sets: [], proof: { pods: undefined, statefulSets: undefined } };
+  const listers = { statefulSets: statefulSets.lister, pods: pods.lister };
+  return reads.over(scopeOf(rollout.namespace, spec.set.name), listers);
+}
+
+function targetOf(
+  rollout: RolloutView,
+  found: SetSnapshot | undefined,
+  { ages }: RolloutMomentPorts,
+): { readonly target: RolledSet | undefined; readonly unreadRevisions: readonly string[] } {
+  if (found === undefined) return { target: undefined, unreadRevisions: [] };
+  const { set, pods } = found;
+  const { targetRevision } = rollout.progress;
+  const { updateRevision } = set.status;
+  const isRollback = ages.isOlder(set.namespace, updateRevision, targetRevision);
+  const unreadRevisions = isRollback === undefined ? [updateRevision, targetRevision] : [];
+  const target: RolledSet = {
+    set,
+    pods,
+    isOurs: isMarked(set, rollout),
+    isControlled: set.controllerUid === rollout.uid,
+    isRollback: isRollback === true,
+  };
+  return { target, unreadRevisions };
+}
+
+function comparisonOf(
+  rollout: RolloutView,
+  target: RolledSet | undefined,
+  { sights }: RolloutMomentPorts,
+): SetComparison {
+  return target === undefined ? { kind: 'unread' } : sights.comparison(rollout, target.set);
+}
+
+function ownerOf(
+  rollout: RolloutView,
+  target: RolledSet | undefined,
+  { rollouts }: RolloutMomentPorts,
+): string | undefined {
+  const rival = rivalOf(rollout, target?.set, rollouts);
+  if (rival !== undefined || target === undefined) return rival;
+  const { controllerUid, controllerName } = target.set;
+  return controllerUid === rollout.uid ? undefined : controllerName;
+}
+
+/** Returns the pods of other sets that are away; those that go by evictions alone are counted by their budgets. */
+function elsewhereOf(
+  { progress }: RolloutView,
+  target: RolledSet | undefined,
+  {
+    now,
+    monotonic,
+    ports,
+  }: Pick<RolloutMoment, 'now' | 'monotonic'> & {
+    readonly ports: RolloutMomentPorts;
+  },
+): RolloutSnapshot['elsewhere'] {
+  if (target === undefined || !isPinned(progress, target.set)) return nothingElsewhere;
+  return podsElsewhere(target.set, { now, monotonic }, ports);
+}
+
+/** Returns the budgets of the template that is wanted: a set that is not there yet has some, too. */
+function budgetsOf(
+  rollout: RolloutView,
+  target: RolledSet | undefined,
+  { budgets }: RolloutMomentPorts,
+): RolloutSnapshot['budgets'] {
+  if (target === undefined) return [];
+  const all = [...budgets.lister.list()].filter(({ namespace }) => namespace === rollout.namespace);
+  return selectingBudgets(all, target.set.spec.templateLabels);
+}

@@ -1,0 +1,56 @@
+/** The program as images have it: one file, which finds none of the packages that it was made of beside it. */
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { ApiError } from '#kubernetes/transport/api-error.ts';
+import { prepared } from '#support/admission/admission-requests.ts';
+import { PodFleet } from '#support/pods/pod-fleet.ts';
+import { PodFleetServer } from '#support/pods/pod-fleet-server.ts';
+import { systemClock } from '#telemetry/system-clock.ts';
+import { bundleInto } from '../../../scripts/build.ts';
+import { WebhookStage } from '../stages/webhook-stage.ts';
+
+/** Below the checkout: what reads a kubeconfig, which these tests use and images do not, is found from there. */
+const cache = fileURLToPath(new URL('../../../node_modules/.cache', import.meta.url));
+
+describe('the bundled operator as a process', () => {
+  const clock = systemClock();
+  const fleet = new PodFleet(clock);
+  const pods = new PodFleetServer(fleet, clock);
+  let folder: string;
+  let stage: WebhookStage;
+
+  before(async () => {
+    await mkdir(cache, { recursive: true });
+    folder = await mkdtemp(join(cache, 'bundle-'));
+    await bundleInto(join(folder, 'program'));
+    stage = await WebhookStage.open();
+  });
+
+  after(async () => {
+    await stage.close();
+    await pods.close();
+    await rm(folder, { recursive: true });
+  });
+
+  test('issues its certificate, refuses and prepares scale-downs, and ends in good order', async () => {
+    const { href } = await pods.listen();
+    const program = join(folder, 'program', 'rollout-operator.mjs');
+    const operator = await stage.operator([], { HTTP_PROXY: href }, program);
+    await stage.configure(operator.port);
+    await stage.set({ name: 'guarded', labels: { 'grafana.com/no-downscale': 'true' } });
+    await assert.rejects(stage.scale('guarded', 1), (error) => {
+      assert.ok(error instanceof ApiError);
+      assert.match(error.message, /denied the request: downscale of statefulsets\/guarded/);
+      return true;
+    });
+    await stage.set({ name: 'asked', ...prepared });
+    await stage.scale('asked', 2);
+    assert.deepEqual([...new Set(fleet.story())], ['POST asked-2']);
+    assert.equal((await fetch(`${operator.plain}/ready`)).status, 200);
+    operator.process.kill('SIGTERM');
+    assert.equal(await operator.process.exitCode(), 0);
+  });
+});

@@ -1,0 +1,62 @@
+import type { Clock } from '#base/clock.ts';
+import { type Millis, type Monotonic, millis } from '#base/units.ts';
+import type { Prometheus, PrometheusQuestion } from '#check/prometheus/prometheus.ts';
+import type { Reading } from '#check/prometheus/reading.ts';
+
+/** A reading that passes without bounds. */
+export const someData: Reading = {
+  kind: 'vector',
+  samples: [{ value: 1, text: '1' }],
+  warnings: [],
+};
+
+/** A reading that finds nothing. */
+export const noData: Reading = { kind: 'no-data', warnings: [] };
+
+/** A question, and what became of it. */
+export interface AskedOnce {
+  readonly question: PrometheusQuestion;
+  readonly at: Monotonic;
+  /** Absent while it is not answered, or where nobody waited for that. */
+  answered?: Reading;
+}
+
+/** Prometheus on the clock of a test. */
+export class FakePrometheus implements Prometheus {
+  readonly #clock: Clock;
+  /** What it was asked, and when. */
+  readonly asked: AskedOnce[] = [];
+  /** What it answers. */
+  answer: (question: PrometheusQuestion) => Reading = () => someData;
+  /** How long an answer takes. */
+  latencyOf: (question: PrometheusQuestion) => Millis = () => millis(5);
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async read(
+    question: PrometheusQuestion,
+    { signal, sent }: Parameters<Prometheus['read']>[1],
+  ): Promise<Reading> {
+    const asked: AskedOnce = { question, at: this.#clock.monotonic() };
+    this.asked.push(asked);
+    sent?.();
+    await this.#clock.sleep(this.latencyOf(question), { signal }).catch(() => undefined);
+    if (signal.aborted) {
+      return { kind: 'error', reason: 'GivenUp', message: 'the question was given up' };
+    }
+    asked.answered = this.answer(question);
+    return asked.answered;
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** A Prometheus that nobody is to ask. */
+export const silentPrometheus: Prometheus = Object.freeze({
+  read: () => Promise.reject(new Error('Nobody is to ask')),
+  close: () => Promise.resolve(),
+});
