@@ -1,6 +1,7 @@
 import { SecretReads } from '#check/credentials/credentials.ts';
 import { StaleBasisError } from '#control/consistent-read/basis.ts';
 import { isProven } from '#control/plan/set-proof.ts';
+import { namedScope } from '#control/resource/resource-moment.ts';
 import { OverruledError } from '#control/write/pod-deletions.ts';
 import type {
   HeldReason,
@@ -10,7 +11,7 @@ import type {
 } from '../plan/plan-decision.ts';
 import { gateQueries } from '../spec/gate-queries.ts';
 import { asksBudgets, takesPods } from './phased-approval.ts';
-import { type PhasedMoment, type PhasedMomentPorts, scopeOf, wantedOf } from './phased-moment.ts';
+import { type PhasedMoment, type PhasedMomentPorts, wantedOf } from './phased-moment.ts';
 
 type Need = (signal: AbortSignal) => Promise<void>;
 
@@ -76,7 +77,7 @@ export class PhasedNeeds {
     const cached = snapshot.target === undefined ? [] : [snapshot.target.set];
     return async (signal) => {
       await Promise.all([
-        reads.read(scopeOf(namespace, targetRef), { wish, cached }, signal),
+        reads.read(namedScope(namespace, targetRef), { wish, cached }, signal),
         budgets.look(this.#key, signal),
       ]);
     };
