@@ -1,20 +1,10 @@
-import type { ReasonEntry } from '#control/decision/reasons.ts';
+import { act, hold, type ReasonEntry } from '#control/decision/reasons.ts';
 import type { ReportSubject } from '#control/decision/report-plan.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 import type { PhasedReason } from './plan/plan-decision.ts';
 
-function act(isTrueWhen: string): ReasonEntry {
-  return { kind: 'act', isTrueWhen, remedy: 'Nothing; this is the work itself.' };
-}
-
-function hold(isTrueWhen: string, remedy: string): ReasonEntry {
-  return { kind: 'hold', isTrueWhen, remedy };
-}
-
 /** Why anything is done about a PhasedRollout, or is not, as `docs/reasons.md` shows it. */
-export const phasedReasons: Readonly<
-  Record<PhasedReason | 'AwaitingOwnWrite' | 'PartitionContested', ReasonEntry>
-> = {
+export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', ReasonEntry>> = {
   FinalizerMissing: act('The PhasedRollout has no finalizer yet, without which it owns no set.'),
   Adopted: act('No living PhasedRollout that targets the set is named by its annotation.'),
   UpdatesBlocked: act(

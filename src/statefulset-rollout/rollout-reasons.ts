@@ -1,22 +1,10 @@
-import type { ReasonEntry } from '#control/decision/reasons.ts';
+import { act, hold, type ReasonEntry, warn } from '#control/decision/reasons.ts';
 import type { ReportSubject } from '#control/decision/report-plan.ts';
 import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 import type { RolloutView } from './parse-resource.ts';
 import type { RolloutReason } from './plan/plan-decision.ts';
 import type { NoticeReason } from './plan/plan-notices.ts';
-
-function act(isTrueWhen: string): ReasonEntry {
-  return { kind: 'act', isTrueWhen, remedy: 'Nothing; this is the work itself.' };
-}
-
-function hold(isTrueWhen: string, remedy: string): ReasonEntry {
-  return { kind: 'hold', isTrueWhen, remedy };
-}
-
-function warn(isTrueWhen: string, remedy: string): ReasonEntry {
-  return { kind: 'warn', isTrueWhen, remedy };
-}
 
 /** Ends a rollout; a new identity begins it anew. */
 function end(isTrueWhen: string, remedy: string): ReasonEntry {

@@ -1,17 +1,9 @@
-import type { ReasonEntry } from '#control/decision/reasons.ts';
+import { act, hold, type ReasonEntry } from '#control/decision/reasons.ts';
 import type { ReportSubject } from '#control/decision/report-plan.ts';
 import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 import type { UpdateView } from './parse-resource.ts';
 import type { UpdateReason } from './plan/plan-decision.ts';
-
-function act(isTrueWhen: string): ReasonEntry {
-  return { kind: 'act', isTrueWhen, remedy: 'Nothing; this is the work itself.' };
-}
-
-function hold(isTrueWhen: string, remedy: string): ReasonEntry {
-  return { kind: 'hold', isTrueWhen, remedy };
-}
 
 /** Why anything is done about a ZoneAwareUpdate, or is not, as `docs/reasons.md` shows it. */
 export const updateReasons: Readonly<

@@ -1,4 +1,4 @@
-import type { ReasonEntry } from '#control/decision/reasons.ts';
+import { hold, type ReasonEntry } from '#control/decision/reasons.ts';
 import type { ReportSubject } from '#control/decision/report-plan.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 
@@ -10,10 +10,6 @@ export type ZoneBudgetProblem =
   | 'NothingSelected'
   | 'ZoneUnknown'
   | 'StatusContested';
-
-function hold(isTrueWhen: string, remedy: string): ReasonEntry {
-  return { kind: 'hold', isTrueWhen, remedy };
-}
 
 /** The same, as `docs/reasons.md` shows it. */
 export const zoneBudgetReasons: Readonly<Record<ZoneBudgetProblem, ReasonEntry>> = {

@@ -13,11 +13,13 @@ export interface ReasonEntry {
   readonly isWished?: boolean;
 }
 
-function act(isTrueWhen: string): ReasonEntry {
+/** Returns the entry of something that is done. */
+export function act(isTrueWhen: string): ReasonEntry {
   return { kind: 'act', isTrueWhen, remedy: 'Nothing; this is the work itself.' };
 }
 
-function hold(isTrueWhen: string, remedy: string): ReasonEntry {
+/** Returns the entry of a reason for which nothing is done. */
+export function hold(isTrueWhen: string, remedy: string): ReasonEntry {
   return { kind: 'hold', isTrueWhen, remedy };
 }
 
@@ -26,7 +28,8 @@ function wish(isTrueWhen: string, remedy: string): ReasonEntry {
   return { kind: 'hold', isTrueWhen, remedy, isWished: true };
 }
 
-function warn(isTrueWhen: string, remedy: string): ReasonEntry {
+/** Returns the entry of something that somebody has to look at, while work goes on. */
+export function warn(isTrueWhen: string, remedy: string): ReasonEntry {
   return { kind: 'warn', isTrueWhen, remedy };
 }
 

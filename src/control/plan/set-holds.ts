@@ -7,13 +7,28 @@ import type { Refusals } from '../write/refusals.ts';
 import type { PredecessorWait } from './predecessor-wait.ts';
 
 /** Who forbids the disruption of a set that one resource rolls out. */
-export type SetHeldReason =
-  | 'AwaitingPredecessor'
-  | 'AwaitingAnswer'
-  | 'ViewNotFresh'
-  | 'BudgetRefused'
-  | 'BudgetUnclear'
-  | 'RequestRefused';
+export const setHeldReasons = [
+  'AwaitingPredecessor',
+  'AwaitingAnswer',
+  'ViewNotFresh',
+  'BudgetRefused',
+  'BudgetUnclear',
+  'RequestRefused',
+] as const;
+
+/** One of {@link setHeldReasons}. */
+export type SetHeldReason = (typeof setHeldReasons)[number];
+
+/** What is wrong with a resource, or with the set that it names, so that nothing is begun. */
+export type UnfitReason =
+  | 'InvalidSpec'
+  | 'SetNotFound'
+  | 'SetTooLarge'
+  | 'ConflictingOwners'
+  | 'OwnedByAnother'
+  | 'WrongUpdateStrategy'
+  | 'RevisionMissing'
+  | 'RevisionUnknown';
 
 /** Why nothing may be disrupted now. */
 export interface SetHold {

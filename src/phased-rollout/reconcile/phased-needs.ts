@@ -1,14 +1,10 @@
 import { SecretReads } from '#check/credentials/credentials.ts';
 import { StaleBasisError } from '#control/consistent-read/basis.ts';
+import { setHeldReasons } from '#control/plan/set-holds.ts';
 import { isProven } from '#control/plan/set-proof.ts';
 import { namedScope } from '#control/resource/resource-moment.ts';
 import { OverruledError } from '#control/write/pod-deletions.ts';
-import type {
-  HeldReason,
-  PhasedDecision,
-  PhasedPlan,
-  PhasedReason,
-} from '../plan/plan-decision.ts';
+import type { PhasedDecision, PhasedPlan, PhasedReason } from '../plan/plan-decision.ts';
 import { gateQueries } from '../spec/gate-queries.ts';
 import { asksBudgets, takesPods } from './phased-approval.ts';
 import { type PhasedMoment, type PhasedMomentPorts, wantedOf } from './phased-moment.ts';
@@ -16,14 +12,7 @@ import { type PhasedMoment, type PhasedMomentPorts, wantedOf } from './phased-mo
 type Need = (signal: AbortSignal) => Promise<void>;
 
 /** Why a pod does not go that is to go. */
-const heldReasons: ReadonlySet<PhasedReason> = new Set<HeldReason>([
-  'AwaitingPredecessor',
-  'AwaitingAnswer',
-  'ViewNotFresh',
-  'BudgetRefused',
-  'BudgetUnclear',
-  'RequestRefused',
-]);
+const heldReasons: ReadonlySet<PhasedReason> = new Set(setHeldReasons);
 /** How often one pass has the view proven before it gives up for now. */
 const mostReads = 3;
 
