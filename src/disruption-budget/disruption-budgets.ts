@@ -6,17 +6,15 @@ import { assertNever } from '#base/assert-never.ts';
 import type { Clock } from '#base/clock.ts';
 import { getOrAdd } from '#base/get-or-add.ts';
 import type { Logger } from '#base/logger.ts';
-import type { Instant, Monotonic } from '#base/units.ts';
+import type { Instant } from '#base/units.ts';
 import type { BudgetProof } from '#control/budget/budget-sight.ts';
 import type { GroupBudgets, WantedDisruption } from '#control/budget/group-budgets.ts';
-import { RolloutIntents } from '#control/budget/rollout-intents.ts';
 import { type AskOptions, askLedger } from '#control/ledger/ask-ledger.ts';
-import { CreatedLedgers } from '#control/ledger/created-ledgers.ts';
+import { type LeadingTerm, LedgerTerm } from '#control/ledger/ledger-term.ts';
 import { type Budget, rolloutOverride } from '#disruption/budget.ts';
 import type { DisruptionRequest } from '#disruption/decision/decide.ts';
 import { permissionsOn, type Wanted } from '#disruption/decision/governance.ts';
 import type { Permission } from '#disruption/decision/permission.ts';
-import type { Leader } from '#disruption/release.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Informer } from '#kubernetes/informer/informer.ts';
 import { parseGroupKey } from '#statefulset/group.ts';
@@ -31,15 +29,6 @@ import { BudgetLedgers } from './ledger/budget-ledgers.ts';
 import type { GovernedSets } from './ledger/governed-sets.ts';
 import type { Standings } from './ledger/standings.ts';
 import type { Governing, KnownBudget } from './spec/known-budgets.ts';
-
-/** The term in which this process leads. */
-export interface LeadingTerm {
-  readonly term: string;
-  /** From when on nothing that an earlier term sent can arrive any more (D-50). */
-  readonly predecessorsOverAt: Monotonic;
-  /** From when on the ledger of a new budget may be begun: what it does not have, nobody has under way. */
-  readonly mayBeginAt: Monotonic;
-}
 
 /** What {@link DisruptionBudgets} go through; for as long as the process lives. */
 export interface DisruptionBudgetPorts {
@@ -68,9 +57,7 @@ export class DisruptionBudgets {
   readonly ledgers: Pick<BudgetLedgers, 'trouble'>;
   readonly #ports: DisruptionBudgetPorts;
   readonly #ledgers: BudgetLedgers;
-  readonly #created: CreatedLedgers;
-  readonly #intents = new RolloutIntents();
-  #leading: LeadingTerm | undefined;
+  readonly #term: LedgerTerm;
 
   constructor(ports: DisruptionBudgetPorts) {
     const { client, clock, log, inView, sets, standings } = ports;
@@ -80,14 +67,14 @@ export class DisruptionBudgets {
       clock,
       log,
       standings,
-      sawCreation: (uid, now) => this.#mayBegin(now) && inView.sawCreation(uid, now),
+      sawCreation: (uid, now) => this.#term.mayBegin(now) && inView.sawCreation(uid, now),
       tookOverAt: (uid) => inView.tookOverAt(uid),
       forget: (scope) => sets.forget(scope),
       prove: (scope, signal, since) => sets.prove(scope, signal, since),
-      leader: (viewProvenAt) => this.#leader(viewProvenAt),
-      begun: () => (this.#leading === undefined ? [] : this.#intents.begun(this.#leading.term)),
+      leader: (viewProvenAt) => this.#term.leader(viewProvenAt),
+      begun: () => this.#term.begun(),
     });
-    this.#created = new CreatedLedgers({
+    this.#term = new LedgerTerm({
       clock,
       log,
       sawCreation: (uid) => inView.sawCreation(uid, clock.monotonic()),
@@ -99,20 +86,18 @@ export class DisruptionBudgets {
 
   /** Notes that this process leads from now on, until {@link resign}. */
   lead(term: LeadingTerm): void {
-    this.#leading = term;
+    this.#term.lead(term);
     this.#budgetsChanged();
   }
 
   /** Notes that this process does not lead any more: it wants nothing, and ends no intent. */
   resign(): void {
-    this.#leading = undefined;
-    this.#created.retain(new Set());
-    this.#intents.clear();
+    this.#term.resign();
   }
 
   /** Ends the writes that nobody asks for. */
   close(): void {
-    this.#created.close();
+    this.#term.created.close();
     this.#ledgers.close();
   }
 
@@ -136,7 +121,7 @@ export class DisruptionBudgets {
   }
 
   async ask(wanted: readonly WantedDisruption[], signal: AbortSignal): Promise<void> {
-    const term = this.#leading?.term;
+    const { term } = this.#term;
     if (term === undefined) return;
     await Promise.all(
       this.#byBudget(wanted).map(async ({ governing, asked }) => {
@@ -166,8 +151,8 @@ export class DisruptionBudgets {
       look: (key, signal) => this.#look(key, signal),
       judge: (wanted, now) => this.judge(wanted, now),
       ask: (wanted, signal) => this.ask(wanted, signal),
-      wants: (key, uids) => this.#intents.wants(name, key, uids),
-      follow: (underWay) => this.#intents.follow(name, underWay),
+      wants: (key, uids) => this.#term.intents.wants(name, key, uids),
+      follow: (underWay) => this.#term.intents.follow(name, underWay),
     };
   }
 
@@ -206,21 +191,6 @@ export class DisruptionBudgets {
     return [...found.values()];
   }
 
-  #leader(viewProvenAt: Monotonic | undefined): Leader | undefined {
-    const leading = this.#leading;
-    if (leading === undefined) return undefined;
-    const { term, predecessorsOverAt } = leading;
-    return {
-      term,
-      arePredecessorsOver: viewProvenAt !== undefined && viewProvenAt >= predecessorsOverAt,
-      isIntended: (uid) => this.#intents.isIntended(uid),
-    };
-  }
-
-  #mayBegin(now: Monotonic): boolean {
-    return this.#leading !== undefined && now >= this.#leading.mayBeginAt;
-  }
-
   /**
    * Follows budgets that came, changed or went: closes the ledgers of those that are gone, and begins new ones where this
    * process leads.
@@ -230,11 +200,12 @@ export class DisruptionBudgets {
     for (const scope of this.#ledgers.retain(new Set(budgets.map(({ uid }) => uid)))) {
       this.#ports.sets.forget(scope);
     }
-    this.#created.retain(new Set(this.#leading === undefined ? [] : budgets.map(({ uid }) => uid)));
-    if (this.#leading === undefined) return;
+    const { isLeading } = this.#term;
+    this.#term.created.retain(new Set(isLeading ? budgets.map(({ uid }) => uid) : []));
+    if (!isLeading) return;
     for (const known of budgets) {
       if (known.spec === undefined) continue;
-      this.#created.look(known, (signal) => this.#lookAtLedger(known, signal));
+      this.#term.created.look(known, (signal) => this.#lookAtLedger(known, signal));
     }
   }
 

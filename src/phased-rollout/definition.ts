@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import { querySchema } from '#check/prometheus/query-schema.ts';
 import { conditionSchema } from '#kubernetes/custom-resource/condition-schema.ts';
-import { definitionOf } from '#kubernetes/custom-resource/custom-resource-definition.ts';
+import { definitionOf, schemaOf } from '#kubernetes/custom-resource/custom-resource-definition.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { mostAdditionalQueries } from './spec/parse-queries.ts';
 
@@ -143,14 +143,5 @@ export const phasedRolloutDefinition: JsonObject = definitionOf({
     { name: 'rollout-end-time', type: 'date', jsonPath: '.status.rolloutEndTime' },
     { name: 'age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],
-  schema: {
-    type: 'object',
-    properties: {
-      apiVersion: { type: 'string' },
-      kind: { type: 'string' },
-      metadata: { type: 'object' },
-      spec,
-      status,
-    },
-  },
+  schema: schemaOf({ spec, status }),
 });

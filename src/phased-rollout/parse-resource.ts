@@ -1,7 +1,14 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Parsed } from '#base/parsed.ts';
 import type { Cached } from '#kubernetes/informer/informer.ts';
-import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
+import {
+  arrayAt,
+  identityIn,
+  integerAt,
+  objectAt,
+  stringAt,
+  stringsIn,
+} from '#statefulset/parse-fields.ts';
 import { type PhasedRolloutSpec, parsePhasedRollout } from './api.ts';
 import { parseStatus, type RolloutStatus } from './status.ts';
 
@@ -24,17 +31,11 @@ export interface RolloutView extends Cached {
 /** Reads a PhasedRollout as the API server sent it. Total: what cannot be read is reported by `spec`, or counts as not written. */
 export function parseRollout(object: JsonObject): RolloutView {
   const metadata = objectAt(object, 'metadata');
-  const { finalizers } = metadata;
   return Object.freeze({
-    namespace: stringAt(metadata, 'namespace') ?? '',
-    name: stringAt(metadata, 'name') ?? '',
-    uid: stringAt(metadata, 'uid') ?? '',
-    resourceVersion: stringAt(metadata, 'resourceVersion') ?? '',
+    ...identityIn(metadata),
     generation: integerAt(metadata, 'generation') ?? 0,
     isDeleting: stringAt(metadata, 'deletionTimestamp') !== undefined,
-    finalizers: Array.isArray(finalizers)
-      ? finalizers.filter((each) => typeof each === 'string')
-      : [],
+    finalizers: stringsIn(arrayAt(metadata, 'finalizers')),
     spec: parsePhasedRollout(object),
     status: parseStatus(object),
     writtenStatus: objectAt(object, 'status'),

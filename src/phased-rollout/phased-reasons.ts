@@ -4,9 +4,7 @@ import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 import type { PhasedReason } from './plan/plan-decision.ts';
 
 /** Why anything is done about a PhasedRollout, or is not, as `docs/reasons.md` shows it. */
-export const phasedReasons: Readonly<
-  Record<PhasedReason | 'AwaitingOwnWrite' | 'PartitionContested', ReasonEntry>
-> = {
+export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', ReasonEntry>> = {
   FinalizerMissing: act('The PhasedRollout has no finalizer yet, without which it owns no set.'),
   Adopted: act('No living PhasedRollout that targets the set is named by its annotation.'),
   UpdatesBlocked: act(

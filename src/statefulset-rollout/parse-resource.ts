@@ -1,7 +1,15 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Parsed } from '#base/parsed.ts';
 import type { Cached } from '#kubernetes/informer/informer.ts';
-import { integerAt, objectAt, stringAt, stringMapAt } from '#statefulset/parse-fields.ts';
+import {
+  arrayAt,
+  identityIn,
+  integerAt,
+  objectAt,
+  stringAt,
+  stringMapAt,
+  stringsIn,
+} from '#statefulset/parse-fields.ts';
 import type { StatefulsetRolloutSpec } from './api.ts';
 import type { RolloutProgress } from './progress.ts';
 import type { WantedRollout } from './snapshot.ts';
@@ -35,19 +43,13 @@ export interface RolloutView extends Cached {
 export function parseRollout(object: JsonObject): RolloutView {
   const metadata = objectAt(object, 'metadata');
   const writtenStatus = objectAt(object, 'status');
-  const { finalizers } = metadata;
   const spec = parseStatefulsetRollout(object);
   return Object.freeze({
-    namespace: stringAt(metadata, 'namespace') ?? '',
-    name: stringAt(metadata, 'name') ?? '',
-    uid: stringAt(metadata, 'uid') ?? '',
-    resourceVersion: stringAt(metadata, 'resourceVersion') ?? '',
+    ...identityIn(metadata),
     generation: integerAt(metadata, 'generation') ?? 0,
     createdAt: stringAt(metadata, 'creationTimestamp') ?? '',
     isDeleting: stringAt(metadata, 'deletionTimestamp') !== undefined,
-    finalizers: Array.isArray(finalizers)
-      ? finalizers.filter((each) => typeof each === 'string')
-      : [],
+    finalizers: stringsIn(arrayAt(metadata, 'finalizers')),
     labels: stringMapAt(metadata, 'labels'),
     annotations: stringMapAt(metadata, 'annotations', (key) => key.startsWith('slack.com/')),
     spec,

@@ -47,6 +47,29 @@ export function stringMapAt(
   return Object.freeze(kept);
 }
 
+/** What tells one state of one object from all others. */
+interface Identity {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** Returns whose `metadata` it is, and of which version; what is absent is empty. */
+export function identityIn(metadata: JsonObject): Identity {
+  return {
+    namespace: stringAt(metadata, 'namespace') ?? '',
+    name: stringAt(metadata, 'name') ?? '',
+    uid: stringAt(metadata, 'uid') ?? '',
+    resourceVersion: stringAt(metadata, 'resourceVersion') ?? '',
+  };
+}
+
+/** Returns the strings among `values`; anything else is left out. */
+export function stringsIn(values: readonly JsonValue[]): readonly string[] {
+  return values.filter((each) => typeof each === 'string');
+}
+
 /** Returns the object members of `values`; anything else is left out. */
 export function objectsIn(values: readonly JsonValue[]): readonly JsonObject[] {
   return values.filter(isJsonObject);

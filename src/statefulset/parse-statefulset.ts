@@ -2,7 +2,14 @@ import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
 import { isRolloutKey } from './known-keys.ts';
 import { formatLabelSelector } from './label-selector.ts';
-import { controllerIn, integerAt, objectAt, stringAt, stringMapAt } from './parse-fields.ts';
+import {
+  controllerIn,
+  identityIn,
+  integerAt,
+  objectAt,
+  stringAt,
+  stringMapAt,
+} from './parse-fields.ts';
 import type { StatefulSetView } from './view.ts';
 
 /**
@@ -12,10 +19,7 @@ import type { StatefulSetView } from './view.ts';
 export function parseStatefulSet(object: JsonObject): StatefulSetView {
   const metadata = objectAt(object, 'metadata');
   return Object.freeze({
-    namespace: stringAt(metadata, 'namespace') ?? '',
-    name: stringAt(metadata, 'name') ?? '',
-    uid: stringAt(metadata, 'uid') ?? '',
-    resourceVersion: stringAt(metadata, 'resourceVersion') ?? '',
+    ...identityIn(metadata),
     generation: integerAt(metadata, 'generation') ?? 0,
     isDeleting: stringAt(metadata, 'deletionTimestamp') !== undefined,
     ...controllerOf(metadata),

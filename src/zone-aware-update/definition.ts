@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import { querySchema } from '#check/prometheus/query-schema.ts';
 import { conditionSchema } from '#kubernetes/custom-resource/condition-schema.ts';
-import { definitionOf } from '#kubernetes/custom-resource/custom-resource-definition.ts';
+import { definitionOf, schemaOf } from '#kubernetes/custom-resource/custom-resource-definition.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { defaultFactor } from './api.ts';
 
@@ -76,14 +76,5 @@ const status: JsonObject = {
 export const zoneAwareUpdateDefinition: JsonObject = definitionOf({
   type: resourceTypes.zoneAwareUpdates,
   names: { shortNames: ['zau'] },
-  schema: {
-    type: 'object',
-    properties: {
-      apiVersion: { type: 'string' },
-      kind: { type: 'string' },
-      metadata: { type: 'object' },
-      spec,
-      status,
-    },
-  },
+  schema: schemaOf({ spec, status }),
 });

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Parsed } from '#base/parsed.ts';
 import type { Cached } from '#kubernetes/informer/informer.ts';
-import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
+import { identityIn, integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
 import { parseZoneAwareUpdate, type ZoneAwareUpdateSpec } from './api.ts';
 import { parseUpdateStatus, type UpdateStatus } from './status.ts';
 
@@ -21,10 +21,7 @@ export interface UpdateView extends Cached {
 export function parseUpdate(object: JsonObject): UpdateView {
   const metadata = objectAt(object, 'metadata');
   return Object.freeze({
-    namespace: stringAt(metadata, 'namespace') ?? '',
-    name: stringAt(metadata, 'name') ?? '',
-    uid: stringAt(metadata, 'uid') ?? '',
-    resourceVersion: stringAt(metadata, 'resourceVersion') ?? '',
+    ...identityIn(metadata),
     generation: integerAt(metadata, 'generation') ?? 0,
     createdAt: stringAt(metadata, 'creationTimestamp') ?? '',
     isDeleting: stringAt(metadata, 'deletionTimestamp') !== undefined,

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
-import { definitionOf } from '#kubernetes/custom-resource/custom-resource-definition.ts';
+import { definitionOf, schemaOf } from '#kubernetes/custom-resource/custom-resource-definition.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 
 const selector: JsonObject = {
@@ -66,14 +66,5 @@ const status: JsonObject = {
 export const zoneDisruptionBudgetDefinition: JsonObject = definitionOf({
   type: resourceTypes.zoneDisruptionBudgets,
   names: { shortNames: ['zdb'] },
-  schema: {
-    type: 'object',
-    properties: {
-      apiVersion: { type: 'string' },
-      kind: { type: 'string' },
-      metadata: { type: 'object' },
-      spec,
-      status,
-    },
-  },
+  schema: schemaOf({ spec, status }),
 });

@@ -4,14 +4,12 @@
  */
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import { type Monotonic, seconds } from '#base/units.ts';
-import { RolloutIntents } from '#control/budget/rollout-intents.ts';
+import { seconds } from '#base/units.ts';
 import { NodeZoneProofs } from '#control/consistent-read/node-zone-proofs.ts';
-import { CreatedLedgers } from '#control/ledger/created-ledgers.ts';
+import { type LeadingTerm, LedgerTerm } from '#control/ledger/ledger-term.ts';
 import type { PodZones } from '#control/watch/pod-zones.ts';
 import type { WatchedPods } from '#control/watch/watched-pods.ts';
 import { UnseenWrites } from '#control/write/unseen-writes.ts';
-import type { Leader } from '#disruption/release.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer/informer.ts';
@@ -29,15 +27,6 @@ import { runZoneStatuses } from './status/run-zone-statuses.ts';
 import { ZoneStatusWrites } from './status/zone-status-writes.ts';
 
 const longestBackoff = seconds(30);
-
-/** The term in which this process leads. */
-export interface ZoneLeadingTerm {
-  readonly term: string;
-  /** From when on nothing that an earlier term sent can arrive any more (D-50). */
-  readonly predecessorsOverAt: Monotonic;
-  /** From when on the ledger of a new budget may be begun: what it does not have, nobody has under way. */
-  readonly mayBeginAt: Monotonic;
-}
 
 /** What {@link ZoneDisruptionBudgets} go through; for as long as the process lives. */
 export interface ZoneDisruptionBudgetPorts {
@@ -69,10 +58,8 @@ export class ZoneDisruptionBudgets {
   readonly #views: NamespaceViews;
   readonly #standings: ZoneStandings;
   readonly #ledgers: ZoneLedgers;
-  readonly #created: CreatedLedgers;
+  readonly #term: LedgerTerm;
   readonly #ports: ZoneDisruptionBudgetPorts;
-  readonly #intents = new RolloutIntents();
-  #leading: ZoneLeadingTerm | undefined;
   #onGiven: (budget: ZoneBudgetView) => void = () => undefined;
 
   constructor(ports: ZoneDisruptionBudgetPorts) {
@@ -91,10 +78,10 @@ export class ZoneDisruptionBudgets {
       views,
       standings,
       sawCreation: (uid) => this.#mayBegin(uid),
-      leader: (viewProvenAt) => this.#leader(viewProvenAt),
-      begun: () => (this.#leading === undefined ? [] : this.#intents.begun(this.#leading.term)),
+      leader: (viewProvenAt) => this.#term.leader(viewProvenAt),
+      begun: () => this.#term.begun(),
     });
-    this.#created = new CreatedLedgers({
+    this.#term = new LedgerTerm({
       clock,
       log,
       sawCreation: (uid) => inView.sawCreation(uid, clock.monotonic()),
@@ -111,8 +98,8 @@ export class ZoneDisruptionBudgets {
     this.evictions = new JudgedZoneEvictions({ ...shared, pods });
     this.rollouts = new JudgedZoneRollouts({
       ...shared,
-      intents: this.#intents,
-      term: () => this.#leading?.term,
+      intents: this.#term.intents,
+      term: () => this.#term.term,
     });
     inView.onChange((uids) => {
       if (uids === undefined) this.#budgetsChanged();
@@ -121,16 +108,14 @@ export class ZoneDisruptionBudgets {
   }
 
   /** Notes that this process leads from now on, until {@link resign}. */
-  lead(term: ZoneLeadingTerm): void {
-    this.#leading = term;
+  lead(term: LeadingTerm): void {
+    this.#term.lead(term);
     this.#budgetsChanged();
   }
 
   /** Notes that this process does not lead any more: it wants nothing, and ends no intent. */
   resign(): void {
-    this.#leading = undefined;
-    this.#created.retain(new Set());
-    this.#intents.clear();
+    this.#term.resign();
   }
 
   /** Calls `wake` when what is known of budgets has changed. */
@@ -170,24 +155,13 @@ export class ZoneDisruptionBudgets {
 
   /** Ends the writes that nobody asks for. */
   close(): void {
-    this.#created.close();
+    this.#term.created.close();
     this.#ledgers.retain(new Set());
   }
 
   #mayBegin(uid: string): boolean {
     const now = this.#clock.monotonic();
-    if (this.#leading === undefined || now < this.#leading.mayBeginAt) return false;
-    return this.#inView.sawCreation(uid, now);
-  }
-
-  #leader(viewProvenAt: Monotonic | undefined): Leader | undefined {
-    const leading = this.#leading;
-    if (leading === undefined) return undefined;
-    return {
-      term: leading.term,
-      arePredecessorsOver: viewProvenAt !== undefined && viewProvenAt >= leading.predecessorsOverAt,
-      isIntended: (uid) => this.#intents.isIntended(uid),
-    };
+    return this.#term.mayBegin(now) && this.#inView.sawCreation(uid, now);
   }
 
   /**
@@ -198,7 +172,7 @@ export class ZoneDisruptionBudgets {
     const budgets = this.#inView.list();
     const uids = new Set(budgets.map(({ uid }) => uid));
     this.#ledgers.retain(uids);
-    this.#created.retain(this.#leading === undefined ? new Set() : uids);
+    this.#term.created.retain(this.#term.isLeading ? uids : new Set());
     for (const budget of budgets) this.#begin(budget);
   }
 
@@ -208,13 +182,13 @@ export class ZoneDisruptionBudgets {
     if (budget !== undefined) this.#begin(budget);
     else {
       this.#ledgers.forget(uid);
-      this.#created.forget(uid);
+      this.#term.created.forget(uid);
     }
   }
 
   #begin(budget: ZoneBudgetView): void {
-    if (this.#leading === undefined || budget.parsed.kind === 'invalid') return;
-    this.#created.look(budget, (signal) => this.#lookAtLedger(budget.uid, signal));
+    if (!this.#term.isLeading || budget.parsed.kind === 'invalid') return;
+    this.#term.created.look(budget, (signal) => this.#lookAtLedger(budget.uid, signal));
   }
 
   /** Looks at the ledger of a budget as that is by then: it may have changed since, or gone. */

@@ -27,27 +27,31 @@ export interface ObjectRef {
   readonly name: string;
 }
 
+/** One pod goes. */
+export interface PodDeletion<Why extends string> {
+  readonly kind: 'delete-pod';
+  readonly set: SetRef;
+  readonly pod: PodRef;
+  /** Nothing for a pod that is stuck already (D-48); the slot of its set otherwise. */
+  readonly costs: 'a-slot' | 'nothing';
+  /** How many pods of the set may be unavailable at once. */
+  readonly maxUnavailable: number;
+  readonly because: Because<Why>;
+}
+
+/** `status.currentRevision` of the set becomes its update revision, which some controllers never do under OnDelete. */
+export interface RevisionPromotion<Why extends string> {
+  readonly kind: 'set-current-revision';
+  readonly set: SetRef;
+  readonly from: string;
+  readonly to: string;
+  readonly because: Because<Why>;
+}
+
 /** One thing that a plan does, or why it does not. Each says why. */
 export type Decision =
-  /**
-   * `costs: 'nothing'` where the pod is stuck already (D-48); the slot of its set otherwise. `maxUnavailable`: how many pods
-   * of the set may be unavailable at once.
-   */
-  | {
-      readonly kind: 'delete-pod';
-      readonly set: SetRef;
-      readonly pod: PodRef;
-      readonly costs: 'a-slot' | 'nothing';
-      readonly maxUnavailable: number;
-      readonly because: Because<Reason>;
-    }
-  | {
-      readonly kind: 'set-current-revision';
-      readonly set: SetRef;
-      readonly from: string;
-      readonly to: string;
-      readonly because: Because<Reason>;
-    }
+  | PodDeletion<Reason>
+  | RevisionPromotion<Reason>
   /** `spec.replicas` goes from `from` to `to`; `takes` available pods go with it, all at once (D-17). */
   | {
       readonly kind: 'scale';

@@ -19,6 +19,17 @@ export const setHeldReasons = [
 /** Who forbids the disruption of a set that one resource rolls out. */
 export type SetHeldReason = (typeof setHeldReasons)[number];
 
+/** What is wrong with a resource, or with the set that it names, so that nothing is begun. */
+export type UnfitReason =
+  | 'InvalidSpec'
+  | 'SetNotFound'
+  | 'SetTooLarge'
+  | 'ConflictingOwners'
+  | 'OwnedByAnother'
+  | 'WrongUpdateStrategy'
+  | 'RevisionMissing'
+  | 'RevisionUnknown';
+
 /** Why nothing may be disrupted now. */
 export interface SetHold {
   /** When time alone ends it; undefined: a change does. */

@@ -34,6 +34,19 @@ export interface CustomResource {
   readonly schema: JsonObject;
 }
 
+/** Returns the schema of a resource whose `parts` are those beside what every object has. */
+export function schemaOf(parts: Readonly<Record<'spec' | 'status', JsonObject>>): JsonObject {
+  return {
+    type: 'object',
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      ...parts,
+    },
+  };
+}
+
 /** Returns the CustomResourceDefinition of `resource`, whose status is a subresource of its own. */
 export function definitionOf(resource: CustomResource): JsonObject {
   const { type, names, columns, scale, schema } = resource;

@@ -18,7 +18,6 @@ import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
 import type { RolloutView } from '#phased-rollout/parse-resource.ts';
 import { LetGoPods } from '#phased-rollout/plan/let-go.ts';
 import { LiftedGates } from '#phased-rollout/reconcile/lifted-gates.ts';
-import { PartitionPaces } from '#phased-rollout/reconcile/partition-paces.ts';
 import { PhasedWrites } from '#phased-rollout/reconcile/phased-writes.ts';
 import { WritePaces } from '#phased-rollout/reconcile/write-paces.ts';
 import type { PhasedControllerPorts } from '#phased-rollout/run-phased-rollouts.ts';
@@ -74,7 +73,6 @@ export function phasedPorts(
     open,
     reads: new ConsistentReads({ client, clock, ...freshness }),
     refusals: new Refusals(),
-    paces: new PartitionPaces(),
     writePaces: new WritePaces(),
     lifted: new LiftedGates(clock),
     letGo: new LetGoPods({ clock, statefulSets, pods, open }),

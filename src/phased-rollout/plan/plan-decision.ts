@@ -3,13 +3,14 @@ import type { Instant } from '#base/units.ts';
 import type { QuestionKey } from '#check/answer.ts';
 import type { CheckState } from '#check/check-state.ts';
 import type { PodRef, Requeue, SetRef } from '#control/decision/decision.ts';
-import type { SetHeldReason } from '#control/plan/set-holds.ts';
+import type { SetHeldReason, UnfitReason } from '#control/plan/set-holds.ts';
 import type { WantedCondition } from '#kubernetes/custom-resource/conditions.ts';
 import type { RolloutStatus } from '../status.ts';
 
 /** Why a plan does something, or does not. */
 export type PhasedReason =
   | SetHeldReason
+  | UnfitReason
   | 'FinalizerMissing'
   | 'Released'
   | 'Adopted'
@@ -21,19 +22,12 @@ export type PhasedReason =
   | 'StuckPodReplaced'
   | 'StuckPodKept'
   | 'WriteContested'
+  | 'PartitionContested'
   | 'RollingBack'
   | 'RolledBack'
   | 'WithinStep'
   | 'DryRun'
   | 'CheckDue'
-  | 'SetNotFound'
-  | 'InvalidSpec'
-  | 'SetTooLarge'
-  | 'ConflictingOwners'
-  | 'OwnedByAnother'
-  | 'WrongUpdateStrategy'
-  | 'RevisionMissing'
-  | 'RevisionUnknown'
   | 'AwaitingPromotion'
   | 'AwaitingPod'
   | 'AwaitingAvailability'

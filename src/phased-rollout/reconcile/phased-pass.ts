@@ -22,7 +22,6 @@ import { planPhasedRollout } from '../plan.ts';
 import { gateQueries } from '../spec/gate-queries.ts';
 import type { LostPartitions } from './lost-partitions.ts';
 import { statusAfter } from './next-status.ts';
-import type { PartitionPaces } from './partition-paces.ts';
 import { type ApprovalPorts, approve, letsGo } from './phased-approval.ts';
 import { type PhasedMoment, phasedMomentOf } from './phased-moment.ts';
 import { isUnaskable, PhasedNeeds } from './phased-needs.ts';
@@ -35,7 +34,6 @@ export interface PhasedPassPorts extends ApprovalPorts {
   readonly events: EventRecorder;
   readonly prometheus: Prometheus;
   readonly writes: PhasedWrites;
-  readonly paces: PartitionPaces;
   readonly writePaces: WritePaces;
   readonly unseenSets: UnseenWrites;
   readonly unseenRollouts: UnseenWrites;
@@ -53,9 +51,6 @@ export interface EndedPhasedPass extends EndedPass<RolloutView> {
 
 /** What a pass came to. */
 export type PhasedPassEnd = ResourcePassEnd<RolloutView, EndedPhasedPass>;
-
-/** Why all waits, and until when. */
-type Paused = NonNullable<ReturnType<PartitionPaces['pauseOf']>> | ContestedWrite;
 
 /** How soon what cannot be asked is looked at again: Secrets are not watched. */
 const lookAgainAfter = seconds(5);
@@ -87,8 +82,7 @@ export class PhasedPass {
       const unseen = this.#awaitingOwnWrite(moment);
       if (unseen !== undefined) return unseen;
       const plan = this.#uncontested(planPhasedRollout(moment.snapshot, moment.now), moment);
-      const pause =
-        this.#ports.paces.pauseOf(plan.decisions, moment) ?? this.#statusPause(plan, moment);
+      const pause = this.#partitionPause(plan, moment) ?? this.#statusPause(plan, moment);
       if (pause !== undefined) return paused(moment, pause);
       const need = this.#needs.of(moment, plan);
       if (need === undefined) return this.#carryOut(moment, plan, signal);
@@ -109,6 +103,7 @@ export class PhasedPass {
   #uncontested(plan: PhasedPlan, moment: PhasedMoment): PhasedPlan {
     let { requeue } = plan;
     const decisions = plan.decisions.map((each): PhasedDecision => {
+      if (each.kind === 'set-partition') return each;
       const pause = this.#ports.writePaces.pauseOf(each, moment.rollout.uid, moment);
       if (pause === undefined) return each;
       requeue = sooner(requeue, { kind: 'at', at: pause.until });
@@ -117,11 +112,19 @@ export class PhasedPass {
     return { ...plan, decisions, requeue };
   }
 
+  /** Returns how long all waits for the partition that somebody else keeps setting back. */
+  #partitionPause({ decisions }: PhasedPlan, moment: PhasedMoment): ContestedWrite | undefined {
+    return decisions
+      .filter(({ kind }) => kind === 'set-partition')
+      .map((each) => this.#ports.writePaces.pauseOf(each, moment.rollout.uid, moment))
+      .find((pause) => pause !== undefined);
+  }
+
   /**
    * Returns how long the status waits which somebody else keeps undoing. What changes a set or a pod does not wait for that:
    * gates must stand.
    */
-  #statusPause(plan: PhasedPlan, moment: PhasedMoment): Paused | undefined {
+  #statusPause(plan: PhasedPlan, moment: PhasedMoment): ContestedWrite | undefined {
     if (!plan.decisions.every(({ kind }) => isOfStatus(kind))) return undefined;
     if (statusAfter(moment, plan) === undefined) return undefined;
     return this.#ports.writePaces.statusPauseOf(this.#key, moment.rollout, moment);
@@ -216,7 +219,6 @@ export class PhasedPass {
     const at = this.#now();
     writePaces.written(decision, rollout.uid, at);
     refusals.recovered(this.#key, at.monotonic);
-    if (decision.kind === 'set-partition') this.#ports.paces.written(decision, at);
     if (letsGo(decision)) this.#tell(rollout, { ...decision, type: 'Normal' });
   }
 
@@ -274,7 +276,7 @@ export class PhasedPass {
 }
 
 /** Ends a pass whose writes somebody else takes back: all waits, and says so. */
-function paused({ rollout }: PhasedMoment, { until, because }: Paused): PhasedPassEnd {
+function paused({ rollout }: PhasedMoment, { until, because }: ContestedWrite): PhasedPassEnd {
   return {
     kind: 'ended',
     resource: rollout,

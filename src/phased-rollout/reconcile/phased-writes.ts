@@ -4,11 +4,12 @@ import type { JsonObject } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Monotonic } from '#base/units.ts';
 import type { DeletePod, SetRef } from '#control/decision/decision.ts';
+import { ResourceWrites } from '#control/resource/resource-writes.ts';
 import { unlessSent } from '#control/write/unless-sent.ts';
 import type { UnseenWrites } from '#control/write/unseen-writes.ts';
 import type { Client, Patch } from '#kubernetes/client.ts';
 import type { Freshness } from '#kubernetes/informer/freshness.ts';
-import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { isOutcomeUnknown } from '#kubernetes/transport/api-error.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
 import { finalizer, ownerAnnotation, type RolloutView } from '../parse-resource.ts';
@@ -43,9 +44,17 @@ export interface Sending {
  */
 export class PhasedWrites {
   readonly #ports: PhasedWritePorts;
+  readonly #resources: ResourceWrites;
 
   constructor(ports: PhasedWritePorts) {
+    const { client, clock, unseenRollouts: unseen } = ports;
     this.#ports = ports;
+    this.#resources = new ResourceWrites({
+      client,
+      clock,
+      type: resourceTypes.phasedRollouts,
+      unseen,
+    });
   }
 
   /** Changes the set as `decision` says, made for the PhasedRollout `owner`. @throws what the request fails with */
@@ -89,17 +98,7 @@ export class PhasedWrites {
     kind: 'add-finalizer' | 'remove-finalizer',
     signal: AbortSignal,
   ): Promise<void> {
-    const { namespace, name, uid, resourceVersion, finalizers } = rollout;
-    const others = finalizers.filter((each) => each !== finalizer);
-    const metadata = {
-      resourceVersion,
-      finalizers: kind === 'add-finalizer' ? [...others, finalizer] : others,
-    };
-    const body: Patch = { kind: 'merge', document: { metadata } };
-    const write = { body, ...unlessSent(signal) };
-    const key = { namespace, name };
-    const stored = await this.#ports.client.patch(resourceTypes.phasedRollouts, key, write);
-    this.#ports.unseenRollouts.answered(uid, stored.metadata.resourceVersion);
+    await this.#resources.changeFinalizer(rollout, { kind, finalizer }, unlessSent(signal));
   }
 
   /**
@@ -113,17 +112,7 @@ export class PhasedWrites {
     status: JsonObject,
     signal: AbortSignal,
   ): Promise<JsonObject> {
-    const { namespace, name, uid, resourceVersion } = rollout;
-    const type = resourceTypes.phasedRollouts;
-    const body = {
-      apiVersion: apiVersionOf(type),
-      kind: type.kind,
-      metadata: { namespace, name, uid, resourceVersion },
-      status,
-    };
-    const write = { body, subresource: 'status', ...unlessSent(signal) } as const;
-    const stored = await this.#ports.client.replace(type, { namespace, name }, write);
-    this.#ports.unseenRollouts.answered(uid, stored.metadata.resourceVersion);
+    const stored = await this.#resources.storeStatus(rollout, status, unlessSent(signal));
     return objectAt(stored, 'status');
   }
 }

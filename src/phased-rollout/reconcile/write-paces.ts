@@ -2,21 +2,21 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Because } from '#base/because.ts';
 import type { JsonObject } from '#base/json.ts';
 import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
-import { after, type Instant, type Monotonic, millis } from '#base/units.ts';
+import { after, type Instant, millis } from '#base/units.ts';
+import type { LookedAt } from '#control/plan/set-holds.ts';
 import { WriteAttempts } from '#control/write/write-attempts.ts';
 import type { RolloutView } from '../parse-resource.ts';
 import type { PhasedDecision } from '../plan/plan-decision.ts';
 
 /** When something is, by both clocks. */
-interface Moment {
-  readonly now: Instant;
-  readonly monotonic: Monotonic;
-}
+type Moment = Pick<LookedAt, 'now' | 'monotonic'>;
+
+type ContestedReason = 'WriteContested' | 'PartitionContested';
 
 /** What may not be written again yet, and why. */
 export interface ContestedWrite {
   readonly until: Instant;
-  readonly because: Because<'WriteContested'>;
+  readonly because: Because<ContestedReason>;
 }
 
 /** A status that was stored. */
@@ -28,11 +28,11 @@ interface StoredStatus {
 }
 
 /**
- * How soon a mark of ours or a status is written again that somebody else keeps undoing: ever later, and reported. Both sides
- * would otherwise answer one another as fast as the API server lets them.
+ * How soon a partition, a mark of ours or a status is written again that somebody else keeps undoing: ever later, and reported.
+ * Both sides would otherwise answer one another as fast as the API server lets them.
  */
 export class WritePaces {
-  readonly #attempts = new WriteAttempts<string, 'WriteContested'>();
+  readonly #attempts = new WriteAttempts<number | string, ContestedReason>();
   /** What the server answered to the last status, by key: whatever else stands there is of somebody else. */
   readonly #stored = new Map<string, { readonly uid: string; readonly status: JsonObject }>();
 
@@ -74,45 +74,71 @@ export class WritePaces {
     return known?.uid === uid && !isDeepStrictEqual(known.status, writtenStatus);
   }
 
-  #count({ key, what }: Mark, { now, monotonic: at }: Moment): void {
+  #count({ key, to, reason, dispute }: Mark, { now, monotonic: at }: Moment): void {
     this.#attempts.sweep(at);
-    this.#attempts.written({ key, to: what, at }, (writes, wait) => ({
-      reason: 'WriteContested',
-      message:
-        `${what} was written ${writes} times, and somebody else undoes it; ` +
-        `it is written again at ${formatUtcSeconds(after(now, wait))}`,
-    }));
+    this.#attempts.written({ key, to, at }, (writes, wait) => {
+      const until = formatUtcSeconds(after(now, wait));
+      return { reason, message: `${dispute(writes)}; it is written again at ${until}` };
+    });
   }
 
-  #pause({ key }: Mark, { now, monotonic: at }: Moment): ContestedWrite | undefined {
+  #pause({ key, to }: Mark, { now, monotonic: at }: Moment): ContestedWrite | undefined {
     const pause = this.#attempts.of(key, at);
-    if (pause === undefined) return undefined;
+    if (pause === undefined || pause.to !== to) return undefined;
     return { until: after(now, millis(pause.until - at)), because: pause.because };
   }
 }
 
-/** Something that is written, and what messages call it. */
+/** Something that is written. */
 interface Mark {
   readonly key: string;
-  readonly what: string;
+  /** Another value is free at once. */
+  readonly to: number | string;
+  readonly reason: ContestedReason;
+  /** Says what was written so many times, and who undoes it. */
+  readonly dispute: (writes: number) => string;
 }
 
-/** Partitions have paces of their own, and what is deleted is not there to be undone. */
+/** What is deleted is not there to be undone. */
 function markOf(decision: PhasedDecision, uid: string): Mark | undefined {
   switch (decision.kind) {
     case 'adopt':
     case 'release': {
       const { set } = decision;
-      const what = `the annotation of ${set.name}`;
-      return { key: `${decision.kind} ${set.uid}`, what };
+      return markNamed(`${decision.kind} ${set.uid}`, `the annotation of ${set.name}`);
     }
     case 'add-finalizer':
-      return { key: `finalizer ${uid}`, what: 'the finalizer of the PhasedRollout' };
+      return markNamed(`finalizer ${uid}`, 'the finalizer of the PhasedRollout');
+    case 'set-partition':
+      return partitionMark(decision);
     default:
       return undefined;
   }
 }
 
+function markNamed(key: string, what: string): Mark {
+  return {
+    key,
+    to: what,
+    reason: 'WriteContested',
+    dispute: (writes) => `${what} was written ${writes} times, and somebody else undoes it`,
+  };
+}
+
+function partitionMark({
+  set,
+  from,
+  to,
+}: Extract<PhasedDecision, { kind: 'set-partition' }>): Mark {
+  return {
+    key: `partition ${set.uid}`,
+    to,
+    reason: 'PartitionContested',
+    dispute: (writes) =>
+      `the partition of ${set.name} was set to ${to} ${writes} times, and somebody else sets it back to ${from}`,
+  };
+}
+
 function statusMark({ uid, name }: Pick<RolloutView, 'uid' | 'name'>): Mark {
-  return { key: `status ${uid}`, what: `the status of ${name}` };
+  return markNamed(`status ${uid}`, `the status of ${name}`);
 }

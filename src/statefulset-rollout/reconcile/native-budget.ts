@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import type { Cached } from '#kubernetes/informer/informer.ts';
 import { matchesLabelSelector } from '#statefulset/label-selector.ts';
-import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
+import { identityIn, integerAt, objectAt } from '#statefulset/parse-fields.ts';
 import type { SelectingBudget } from '../plan/plan-budget.ts';
 
 /** A PodDisruptionBudget of Kubernetes as this program keeps it. */
@@ -19,10 +19,7 @@ export function parseNativeBudget(object: JsonObject): NativeBudgetView {
   const metadata = objectAt(object, 'metadata');
   const spec = objectAt(object, 'spec');
   return Object.freeze({
-    namespace: stringAt(metadata, 'namespace') ?? '',
-    name: stringAt(metadata, 'name') ?? '',
-    uid: stringAt(metadata, 'uid') ?? '',
-    resourceVersion: stringAt(metadata, 'resourceVersion') ?? '',
+    ...identityIn(metadata),
     selector: isJsonObject(spec['selector']) ? spec['selector'] : undefined,
     maxUnavailable: spec['maxUnavailable'] ?? undefined,
     minAvailable: spec['minAvailable'] ?? undefined,

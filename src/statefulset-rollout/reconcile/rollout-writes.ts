@@ -3,11 +3,12 @@ import { isSameJson, type JsonObject } from '#base/json.ts';
 import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
 import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import type { ResourceProofs } from '#control/consistent-read/resource-proofs.ts';
+import { ResourceWrites } from '#control/resource/resource-writes.ts';
 import { OverruledError } from '#control/write/pod-deletions.ts';
 import { unlessSent } from '#control/write/unless-sent.ts';
 import type { UnseenWrites } from '#control/write/unseen-writes.ts';
-import type { Client, Patch } from '#kubernetes/client.ts';
-import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
+import type { Client } from '#kubernetes/client.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { standingIn } from '#notification/stored-thread.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
 import { finalizer, type RolloutView } from '../parse-resource.ts';
@@ -49,13 +50,16 @@ const type = resourceTypes.statefulsetRollouts;
 /** Writes StatefulsetRollouts: their finalizer and their status, each only to the version that was read. */
 export class RolloutWrites {
   readonly #ports: RolloutWritePorts;
+  readonly #resources: ResourceWrites;
   /** When the status was stored last, by uid. */
   readonly #storedAt = new Map<string, Monotonic>();
   /** By uid; the newest last. */
   readonly #decisions = new Map<string, readonly StoredDecision[]>();
 
   constructor(ports: RolloutWritePorts) {
+    const { client, clock, unseenRollouts: unseen, proofs } = ports;
     this.#ports = ports;
+    this.#resources = new ResourceWrites({ client, clock, type, unseen, proofs });
   }
 
   /** Returns whether `status` is to be stored in place of what stands there. */
@@ -85,25 +89,15 @@ export class RolloutWrites {
     status: JsonObject,
     { now, signal }: { readonly now: Instant; readonly signal: AbortSignal },
   ): Promise<void> {
-    const { namespace, name, uid, resourceVersion } = rollout;
-    const { client, clock, unseenRollouts, proofs } = this.#ports;
-    const body = {
-      apiVersion: apiVersionOf(type),
-      kind: type.kind,
-      metadata: { namespace, name, uid, resourceVersion },
-      status: { ...status, lastUpdated: formatUtcSeconds(now) },
-    };
-    const write = { body, subresource: 'status', ...this.#whileLeading(signal) } as const;
-    const sentAt = clock.monotonic();
-    const stored = await client.replace(type, { namespace, name }, write);
-    const { resourceVersion: revision } = stored.metadata;
+    const { uid } = rollout;
+    const { clock } = this.#ports;
+    const written = { ...status, lastUpdated: formatUtcSeconds(now) };
+    await this.#resources.storeStatus(rollout, written, this.#whileLeading(signal));
     const at = clock.monotonic();
     this.#storedAt.set(uid, at);
     const text = JSON.stringify(deciding(status));
     const others = this.#decisions.get(uid)?.filter((each) => each.text !== text) ?? [];
     this.#decisions.set(uid, [...others, { text, at }].slice(-mostRemembered));
-    unseenRollouts.answered(uid, revision);
-    proofs.written(uid, { over: resourceVersion, revision, sentAt });
   }
 
   /** Puts the finalizer on `rollout`, or takes it off; those of others stay. @throws what the request fails with */
@@ -112,16 +106,8 @@ export class RolloutWrites {
     kind: 'add-finalizer' | 'remove-finalizer',
     signal: AbortSignal,
   ): Promise<void> {
-    const { namespace, name, uid, resourceVersion, finalizers } = rollout;
-    const others = finalizers.filter((each) => each !== finalizer);
-    const metadata = {
-      resourceVersion,
-      finalizers: kind === 'add-finalizer' ? [...others, finalizer] : others,
-    };
-    const body: Patch = { kind: 'merge', document: { metadata } };
-    const write = { body, ...this.#whileLeading(signal) };
-    const stored = await this.#ports.client.patch(type, { namespace, name }, write);
-    this.#ports.unseenRollouts.answered(uid, stored.metadata.resourceVersion);
+    const leaving = this.#whileLeading(signal);
+    await this.#resources.changeFinalizer(rollout, { kind, finalizer }, leaving);
   }
 
   /** Sends while this process leads, also after a pause, however long: the present holder of the Lease is the one to write. */

@@ -1,21 +1,14 @@
 import type { Because } from '#base/because.ts';
 import type { QuestionKey } from '#check/answer.ts';
-import type { PodRef, Requeue, SetRef } from '#control/decision/decision.ts';
-import type { SetHeldReason } from '#control/plan/set-holds.ts';
+import type { PodDeletion, Requeue, RevisionPromotion } from '#control/decision/decision.ts';
+import type { SetHeldReason, UnfitReason } from '#control/plan/set-holds.ts';
 import type { GateKind } from '../snapshot.ts';
 import type { UpdateStatus } from '../status.ts';
 
 /** Why a plan does something, or does not. */
 export type UpdateReason =
   | SetHeldReason
-  | 'InvalidSpec'
-  | 'SetNotFound'
-  | 'SetTooLarge'
-  | 'ConflictingOwners'
-  | 'OwnedByAnother'
-  | 'WrongUpdateStrategy'
-  | 'RevisionMissing'
-  | 'RevisionUnknown'
+  | UnfitReason
   | 'AwaitingPods'
   | 'ZonesNotReady'
   | 'ZoneUnknown'
@@ -38,24 +31,8 @@ type BecauseUpdate = Because<UpdateReason>;
 
 /** One thing that a plan does, or why it does not. */
 export type UpdateDecision =
-  | {
-      readonly kind: 'delete-pod';
-      readonly set: SetRef;
-      readonly pod: PodRef;
-      /** Nothing for a pod that is stuck already (D-48). */
-      readonly costs: 'a-slot' | 'nothing';
-      /** How many pods of the set the step takes at once. */
-      readonly maxUnavailable: number;
-      readonly because: BecauseUpdate;
-    }
-  /** `status.currentRevision` of the set becomes its update revision, which some controllers never do under OnDelete. */
-  | {
-      readonly kind: 'set-current-revision';
-      readonly set: SetRef;
-      readonly from: string;
-      readonly to: string;
-      readonly because: BecauseUpdate;
-    }
+  | PodDeletion<UpdateReason>
+  | RevisionPromotion<UpdateReason>
   | {
       readonly kind: 'ask';
       readonly gate: GateKind;

@@ -3,11 +3,12 @@ import type { Clock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import type { ResourceProofs } from '#control/consistent-read/resource-proofs.ts';
+import { ResourceWrites } from '#control/resource/resource-writes.ts';
 import { unlessSent } from '#control/write/unless-sent.ts';
 import type { UnseenWrites } from '#control/write/unseen-writes.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { nextConditions, type WantedCondition } from '#kubernetes/custom-resource/conditions.ts';
-import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { isConflict } from '#kubernetes/transport/api-error.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
 import { parseUpdate, type UpdateView } from '../parse-resource.ts';
@@ -44,13 +45,16 @@ const messagesAfter = seconds(10);
 /** Stores the status of ZoneAwareUpdates; the definition of the peer keeps no conditions, and then none are sent. */
 export class UpdateWrites {
   readonly #ports: UpdateWritePorts;
+  readonly #resources: ResourceWrites;
   /** Keyed by uid. */
   readonly #sent = new Map<string, Sent>();
   /** uids of those whose conditions are not kept. */
   readonly #bare = new Set<string>();
 
   constructor(ports: UpdateWritePorts) {
+    const { client, clock, unseenUpdates: unseen, proofs } = ports;
     this.#ports = ports;
+    this.#resources = new ResourceWrites({ client, clock, type, unseen, proofs });
   }
 
   /** Returns the status that says `wanted`; undefined where that stands there already, or all of it that is kept. */
@@ -106,26 +110,11 @@ export class UpdateWrites {
     return parseUpdate(await this.#ports.client.get(type, { namespace, name }, { signal }));
   }
 
-  async #put(
-    { namespace, name, uid, resourceVersion }: UpdateView,
-    status: JsonObject,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { client, clock, unseenUpdates, proofs } = this.#ports;
-    const body = {
-      apiVersion: apiVersionOf(type),
-      kind: type.kind,
-      metadata: { namespace, name, uid, resourceVersion },
-      status,
-    };
-    const write = { body, subresource: 'status', ...unlessSent(signal) } as const;
-    const sentAt = clock.monotonic();
-    const stored = await client.replace(type, { namespace, name }, write);
-    const { resourceVersion: revision } = stored.metadata;
-    this.#sent.set(uid, { status, at: clock.monotonic() });
+  async #put(update: UpdateView, status: JsonObject, signal: AbortSignal): Promise<void> {
+    const { uid } = update;
+    const stored = await this.#resources.storeStatus(update, status, unlessSent(signal));
+    this.#sent.set(uid, { status, at: this.#ports.clock.monotonic() });
     if (objectAt(stored, 'status')['conditions'] === undefined) this.#bare.add(uid);
-    unseenUpdates.answered(uid, revision);
-    proofs.written(uid, { over: resourceVersion, revision, sentAt });
   }
 }
 

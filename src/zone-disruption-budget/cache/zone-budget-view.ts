@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Instant } from '#base/units.ts';
 import type { Cached } from '#kubernetes/informer/informer.ts';
-import { instantAt, integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
+import { identityIn, instantAt, integerAt, objectAt } from '#statefulset/parse-fields.ts';
 import { type ParsedZoneBudget, parseZoneBudget } from '../spec/parse-zone-budget.ts';
 import type { PodSelector } from '../spec/selector.ts';
 import { parseZoneStatus, type ZoneBudgetStatus } from '../status.ts';
@@ -20,10 +20,7 @@ export interface ZoneBudgetView extends Cached {
 export function zoneBudgetView(object: JsonObject): ZoneBudgetView {
   const metadata = objectAt(object, 'metadata');
   return Object.freeze({
-    namespace: stringAt(metadata, 'namespace') ?? '',
-    name: stringAt(metadata, 'name') ?? '',
-    uid: stringAt(metadata, 'uid') ?? '',
-    resourceVersion: stringAt(metadata, 'resourceVersion') ?? '',
+    ...identityIn(metadata),
     createdAt: instantAt(metadata, 'creationTimestamp'),
     generation: integerAt(metadata, 'generation') ?? 0,
     parsed: parseZoneBudget(object),

@@ -1,12 +1,12 @@
 import type { Because } from '#base/because.ts';
 import type { Clock } from '#base/clock.ts';
-import type { JsonObject } from '#base/json.ts';
 import { type Millis, millis } from '#base/units.ts';
+import { ResourceWrites } from '#control/resource/resource-writes.ts';
 import { unlessSent } from '#control/write/unless-sent.ts';
 import type { UnseenWrites } from '#control/write/unseen-writes.ts';
 import { WriteAttempts } from '#control/write/write-attempts.ts';
 import type { Client } from '#kubernetes/client.ts';
-import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { ZoneBudgetView } from '../cache/zone-budget-view.ts';
 import { formatZoneStatus, parseZoneStatus, type ZoneBudgetStatus } from '../status.ts';
 
@@ -34,6 +34,7 @@ const type = resourceTypes.zoneDisruptionBudgets;
 /** Stores the status of ZoneDisruptionBudgets. */
 export class ZoneStatusWrites {
   readonly #ports: ZoneStatusWritePorts;
+  readonly #resources: ResourceWrites;
   /** Keyed by uid. */
   readonly #answered = new Map<string, Answered>();
   /** Writes of statuses over ones that somebody else had changed, by uid. */
@@ -41,6 +42,7 @@ export class ZoneStatusWrites {
 
   constructor(ports: ZoneStatusWritePorts) {
     this.#ports = ports;
+    this.#resources = new ResourceWrites({ ...ports, type });
   }
 
   /** Reports whether the cache does not show what was written last. */
@@ -67,24 +69,15 @@ export class ZoneStatusWrites {
     status: ZoneBudgetStatus,
     signal: AbortSignal,
   ): Promise<void> {
-    const { namespace, name, uid, resourceVersion } = budget;
+    const { uid } = budget;
     const written = formatZoneStatus(status);
     const sent = JSON.stringify(written);
     const answered = this.#answered.get(uid);
     if (answered?.sent === sent && answered.stored === textOf(budget.status)) return;
-    const body: JsonObject = {
-      apiVersion: apiVersionOf(type),
-      kind: type.kind,
-      metadata: { namespace, name, uid, resourceVersion },
-      status: written,
-    };
-    const { client, unseen } = this.#ports;
-    const write = { body, subresource: 'status', ...unlessSent(signal) } as const;
     if (answered !== undefined && answered.stored !== textOf(budget.status))
       this.#contested(budget);
-    const stored = await client.replace(type, { namespace, name }, write);
+    const stored = await this.#resources.storeStatus(budget, written, unlessSent(signal));
     this.#answered.set(uid, { sent, stored: textOf(parseZoneStatus(stored)) });
-    unseen.answered(uid, stored.metadata.resourceVersion);
   }
 
   /** Pauses where somebody else writes, too: both sides would answer one another as fast as the API server lets them. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { instant, monotonic } from '#base/units.ts';
-import { PartitionPaces } from './partition-paces.ts';
+import { WritePaces } from './write-paces.ts';
 
 const at = { now: instant(1_700_000_000_000), monotonic: monotonic(1_000) };
 
@@ -17,12 +17,12 @@ function partitionOf(from: number, to: number) {
 }
 
 test('a partition that somebody else keeps setting back is written ever more rarely, another one at once', () => {
-  const paces = new PartitionPaces();
+  const paces = new WritePaces();
   const up = partitionOf(0, 3);
-  paces.written(up, at);
-  paces.written(up, at);
-  assert.equal(paces.pauseOf([up], at), undefined);
-  paces.written(up, at);
-  assert.equal(paces.pauseOf([up], at)?.because.reason, 'PartitionContested');
-  assert.equal(paces.pauseOf([partitionOf(3, 2)], at), undefined);
+  paces.written(up, 'rollout-uid', at);
+  paces.written(up, 'rollout-uid', at);
+  assert.equal(paces.pauseOf(up, 'rollout-uid', at), undefined);
+  paces.written(up, 'rollout-uid', at);
+  assert.equal(paces.pauseOf(up, 'rollout-uid', at)?.because.reason, 'PartitionContested');
+  assert.equal(paces.pauseOf(partitionOf(3, 2), 'rollout-uid', at), undefined);
 });
