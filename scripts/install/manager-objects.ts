@@ -31,7 +31,7 @@ const managerSecurity = {
 } as const;
 
 /** Returns the metadata of the object `name` in the namespace. */
-export function placedAs(name: string, { namespace, labels }: ManagerPlace): object {
+function placedAs(name: string, { namespace, labels }: ManagerPlace): object {
   return { name, namespace, labels };
 }
 
