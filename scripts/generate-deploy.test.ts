@@ -10,13 +10,13 @@ import { readZoneAwareConfig, sharedZoneAwareConfig } from '#config/zone-aware-c
 import { usualNames } from '#operator/permissions/permissions.ts';
 import {
   allFiles,
-  deployFiles,
   operatorWithWebhooks,
   phasedRolloutFiles,
   programVersion,
   zoneAwareFiles,
 } from './generate-deploy.ts';
 import { builtImage } from './install/deployment.ts';
+import { deployFiles } from './install/operator-files.ts';
 
 /** What the tests read of a Deployment. */
 interface Deployment {

@@ -1,13 +1,6 @@
+import type { BoundedFigure } from '../bounds.ts';
 import type { Rollout } from '../cluster/cluster-commands.ts';
-import {
-  type BoundedFigure,
-  bounded,
-  type Figure,
-  type Findings,
-  percentile,
-  type Size,
-  told,
-} from '../figures.ts';
+import { bounded, type Figure, type Findings, percentile, type Size, told } from '../figures.ts';
 import { loadSince, machineReading } from '../operator/process-usage.ts';
 import { countWrites, describeRequests } from '../operator/requests.ts';
 import { safetyFigures } from '../rollout-group/rollout.ts';

@@ -5,16 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bundleInto } from '../../scripts/build.ts';
 import { heapOfContainer } from '../../scripts/install/deployment.ts';
 import type { Bench } from '../bench.ts';
+import type { BoundedFigure } from '../bounds.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import type { Access } from '../cluster/cluster-commands.ts';
-import {
-  type BoundedFigure,
-  bounded,
-  type Figure,
-  type Findings,
-  percentile,
-  type Size,
-} from '../figures.ts';
+import { bounded, type Figure, type Findings, percentile, type Size } from '../figures.ts';
 import { Operator } from './operator.ts';
 import { loadSince, machineReading } from './process-usage.ts';
 import { settings as fullClusters, webhooks } from './start.ts';

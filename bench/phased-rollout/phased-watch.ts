@@ -1,12 +1,7 @@
 import type { Client } from '#kubernetes/client.ts';
-import type { Informer } from '#kubernetes/informer/informer.ts';
-import { createInformer } from '#kubernetes/informer/shared-informer.ts';
-import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { ownerAnnotation } from '#phased-rollout/parse-resource.ts';
-import { parsePod } from '#statefulset/parse-pod.ts';
-import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
-import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import { systemClock } from '#telemetry/system-clock.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
+import { WatchedSets } from '../cluster/watched-sets.ts';
 import { namespace } from '../cluster/workload.ts';
 
 /** A pod that was let go; times in ms of the process. */
@@ -31,37 +26,20 @@ interface Watched {
 
 /** Takes the times of what happens to sets, as a watch of the API server shows it. */
 export class SetWatch {
-  readonly #sets: Informer<StatefulSetView>;
-  readonly #pods: Informer<PodView>;
-  readonly #ending = new AbortController();
+  readonly #seen: WatchedSets;
   readonly #watched = new Map<string, Watched>();
-  readonly #problems: Error[] = [];
-  #running: Promise<unknown> = Promise.resolve();
 
   private constructor(client: Client, names: readonly string[]) {
-    const common = {
-      client,
-      clock: systemClock(),
-      namespace,
-      indexers: {},
-      report: (problem: unknown): void => {
-        this.#problems.push(new Error(`A watch has a problem: ${JSON.stringify(problem)}`));
-      },
-    };
-    const { statefulSets: type, pods } = resourceTypes;
-    this.#sets = createInformer({ ...common, type, project: parseStatefulSet });
-    this.#pods = createInformer({ ...common, type: pods, project: parsePod });
+    this.#seen = new WatchedSets(client);
     for (const name of names) this.#watched.set(name, { begun: 0, partition: 0, releases: [] });
-    this.#sets.onChange(() => this.#look());
-    this.#pods.onChange(() => this.#look());
+    this.#seen.sets.onChange(() => this.#look());
+    this.#seen.pods.onChange(() => this.#look());
   }
 
   /** Returns a watch that shows all sets. */
   static async start(client: Client, names: readonly string[]): Promise<SetWatch> {
     const watch = new SetWatch(client, names);
-    const { signal } = watch.#ending;
-    watch.#running = Promise.all([watch.#sets.run(signal), watch.#pods.run(signal)]);
-    await Promise.all([watch.#sets.synced, watch.#pods.synced]);
+    await watch.#seen.start();
     return watch;
   }
 
@@ -78,7 +56,7 @@ export class SetWatch {
 
   /** Whether the last pod was let go, and all are ready. */
   isRolled(name: string): boolean {
-    const [problem] = this.#problems;
+    const { problem } = this.#seen;
     if (problem !== undefined) throw problem;
     const { releases } = this.#of(name);
     const replicas = this.#set(name)?.spec.replicas ?? 0;
@@ -90,8 +68,7 @@ export class SetWatch {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#ending.abort();
-    await this.#running.catch(() => undefined);
+    await this.#seen[Symbol.asyncDispose]();
   }
 
   #look(): void {
@@ -112,14 +89,14 @@ export class SetWatch {
   /** Whether every pod that was let go runs the new revision, and all are ready. */
   #isWhole({ name, spec, status }: StatefulSetView): boolean {
     return Array.from({ length: spec.replicas }, (_, ordinal) => ordinal).every((ordinal) => {
-      const pod = this.#pods.lister.get(namespace, `${name}-${ordinal}`);
+      const pod = this.#seen.pods.lister.get(namespace, `${name}-${ordinal}`);
       if (pod === undefined || pod.isTerminating || pod.readySince === undefined) return false;
       return ordinal < spec.partition || pod.revision === status.updateRevision;
     });
   }
 
   #set(name: string): StatefulSetView | undefined {
-    return this.#sets.lister.get(namespace, name);
+    return this.#seen.sets.lister.get(namespace, name);
   }
 
   /** @throws for a set that is not watched */

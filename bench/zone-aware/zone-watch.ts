@@ -1,11 +1,6 @@
 import type { Client } from '#kubernetes/client.ts';
-import type { Informer } from '#kubernetes/informer/informer.ts';
-import { createInformer } from '#kubernetes/informer/shared-informer.ts';
-import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { parsePod } from '#statefulset/parse-pod.ts';
-import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import { systemClock } from '#telemetry/system-clock.ts';
+import { WatchedSets } from '../cluster/watched-sets.ts';
 import { namespace } from '../cluster/workload.ts';
 
 /** Pods that went at one instant, as the watch shows them: their zone, and how many. */
@@ -16,16 +11,12 @@ export interface SeenStep {
 
 /** One set over several zones, as a watch of the API server shows it. */
 export class ZoneWatch {
-  readonly #sets: Informer<StatefulSetView>;
-  readonly #pods: Informer<PodView>;
+  readonly #seen: WatchedSets;
   readonly #zones: ReadonlyMap<string, string>;
   /** Of pods, by name. */
   readonly #lastZones = new Map<string, string>();
   readonly #name: string;
-  readonly #ending = new AbortController();
-  readonly #problems: Error[] = [];
   readonly #wakes = new Set<() => void>();
-  #running: Promise<unknown> = Promise.resolve();
   /** Pods that go since {@link begin}, those that go while others are away in one step. */
   steps: SeenStep[] = [];
   /** The most zones, and pods, that were away at once since {@link begin}. */
@@ -35,36 +26,18 @@ export class ZoneWatch {
   constructor(client: Client, name: string, zones: ReadonlyMap<string, string>) {
     this.#name = name;
     this.#zones = zones;
-    const common = {
-      client,
-      clock: systemClock(),
-      namespace,
-      indexers: {},
-      report: (problem: unknown): void => {
-        this.#problems.push(new Error(`A watch has a problem: ${JSON.stringify(problem)}`));
-      },
-    };
-    const { statefulSets: type, pods } = resourceTypes;
-    this.#sets = createInformer({ ...common, type, project: parseStatefulSet });
-    this.#pods = createInformer({
-      ...common,
-      type: pods,
-      isSpecRead: 'node-name',
-      project: parsePod,
-    });
-    this.#pods.onChange((change) => {
+    this.#seen = new WatchedSets(client);
+    this.#seen.pods.onChange((change) => {
       this.zoneOf(change.object);
       if (change.kind === 'updated') this.#see(change.old, change.object);
       this.#wake();
     });
-    this.#sets.onChange(() => this.#wake());
+    this.#seen.sets.onChange(() => this.#wake());
   }
 
   /** Resolves once all is shown. */
   async start(): Promise<void> {
-    const { signal } = this.#ending;
-    this.#running = Promise.all([this.#sets.run(signal), this.#pods.run(signal)]);
-    await Promise.all([this.#sets.synced, this.#pods.synced]);
+    await this.#seen.start();
   }
 
   /** A rollout begins now. */
@@ -74,7 +47,7 @@ export class ZoneWatch {
   }
 
   get set(): StatefulSetView {
-    const set = this.#sets.lister.get(namespace, this.#name);
+    const set = this.#seen.sets.lister.get(namespace, this.#name);
     if (set === undefined) throw new Error(`There is no set ${this.#name}`);
     return set;
   }
@@ -83,7 +56,7 @@ export class ZoneWatch {
   pods(): readonly PodView[] {
     const { replicas } = this.set.spec;
     return Array.from({ length: replicas }, (_, index) =>
-      this.#pods.lister.get(namespace, `${this.#name}-${replicas - 1 - index}`),
+      this.#seen.pods.lister.get(namespace, `${this.#name}-${replicas - 1 - index}`),
     ).filter((pod) => pod !== undefined);
   }
 
@@ -116,7 +89,7 @@ export class ZoneWatch {
   async until(what: string, holds: () => boolean, patience = 180_000): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const look = (): void => {
-      const [problem] = this.#problems;
+      const { problem } = this.#seen;
       if (problem !== undefined) reject(problem);
       else if (holds()) resolve();
     };
@@ -132,8 +105,7 @@ export class ZoneWatch {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#ending.abort();
-    await this.#running.catch(() => undefined);
+    await this.#seen[Symbol.asyncDispose]();
   }
 
   #see(before: PodView, after: PodView): void {

@@ -1,7 +1,5 @@
 import { join } from 'node:path';
-import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
-import type { Logger } from '#base/logger.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import { createPrometheus } from '#check/prometheus/prometheus.ts';
 import { numberAt, objectAt, objectsAt, textAt } from '#cluster/json/read-json.ts';
@@ -18,24 +16,12 @@ import { createAll, readManifests } from '../cluster/apply-manifests.ts';
 import { demoNamespace } from '../cluster/demo-namespace.ts';
 import { FollowedCluster } from '../cluster/followed-cluster.ts';
 import { type LocalCluster, startLocalCluster } from '../cluster/local-cluster.ts';
+import type { LinesOptions, LinesPorts } from '../lines-demo.ts';
 import { type DemoMetric, startDemoPrometheus } from './demo-prometheus.ts';
 import { PhasedNarrator } from './phased-narrator.ts';
 
 /** What is played of phased rollouts. */
-export interface PhasedDemoOptions {
-  readonly scenario: 'phased';
-  /** Divides the delays of pods. */
-  readonly speed: number;
-  /** Undefined: as the manifest says. */
-  readonly pods: number | undefined;
-}
-
-/** What the demo of phased rollouts is given. */
-export interface PhasedDemoPorts {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly say: (line: string) => void;
-}
+export type PhasedDemoOptions = Omit<LinesOptions<'phased'>, 'maxUnavailable'>;
 
 /** What stands in `spec.check` but for the query, in whole seconds. */
 interface Check {
@@ -64,7 +50,7 @@ const badFor = seconds(5);
  */
 export async function playPhased(
   options: PhasedDemoOptions,
-  ports: PhasedDemoPorts,
+  ports: LinesPorts,
   signal: AbortSignal,
 ): Promise<number> {
   const { clock, log, say } = ports;
@@ -107,7 +93,7 @@ async function manifests(
   return [namespace, ...ready];
 }
 
-interface PlayPorts extends PhasedDemoPorts {
+interface PlayPorts extends LinesPorts {
   readonly cluster: LocalCluster;
   readonly metric: DemoMetric;
   readonly speed: number;

@@ -1,33 +1,17 @@
 import { join } from 'node:path';
-import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
-import type { Logger } from '#base/logger.ts';
 import { type Millis, millis } from '#base/units.ts';
 import { numberAt, objectAt, textAt } from '#cluster/json/read-json.ts';
 import { readManifests } from '../cluster/apply-manifests.ts';
 import { demoNamespace } from '../cluster/demo-namespace.ts';
 import { startLocalCluster } from '../cluster/local-cluster.ts';
+import type { LinesOptions, LinesPorts } from '../lines-demo.ts';
 import { type DemoSlack, type StoredSlackMessage, startDemoSlack } from './demo-slack.ts';
 import { PercentPlay } from './percent-play.ts';
 import type { PercentWanted } from './percent-proof.ts';
 
-/** What is played of rollouts by percentages. */
-export interface PercentDemoOptions {
-  readonly scenario: 'percent';
-  /** Divides the delays of pods. */
-  readonly speed: number;
-  /** @default 12 */
-  readonly pods: number | undefined;
-  /** Undefined: as the manifest says. */
-  readonly maxUnavailable: number | undefined;
-}
-
-/** What the demo of rollouts by percentages is given. */
-export interface PercentDemoPorts {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly say: (line: string) => void;
-}
+/** What is played of rollouts by percentages; of 12 pods unless it is said how many. */
+export type PercentDemoOptions = LinesOptions<'percent'>;
 
 const folder = join(import.meta.dirname, '../../examples/statefulset-rollout');
 const channel = '#kv-deploys';
@@ -48,7 +32,7 @@ const stops = millis(250);
  */
 export async function playPercent(
   options: PercentDemoOptions,
-  ports: PercentDemoPorts,
+  ports: LinesPorts,
   signal: AbortSignal,
 ): Promise<number> {
   const { clock, log, say } = ports;

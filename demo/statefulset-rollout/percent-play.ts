@@ -11,15 +11,15 @@ import { FollowedCluster } from '../cluster/followed-cluster.ts';
 import type { LocalCluster } from '../cluster/local-cluster.ts';
 import { withTag } from '../cluster/manifest.ts';
 import { imageOf } from '../cluster/pod-state.ts';
+import type { LinesPorts } from '../lines-demo.ts';
 import type { DemoSlack, StoredSlackMessage } from './demo-slack.ts';
-import type { PercentDemoPorts } from './percent-demo.ts';
 import { runPercentOperator } from './percent-operator.ts';
 import { PercentProof, type PercentWanted } from './percent-proof.ts';
 import { RolloutNarrator } from './rollout-narrator.ts';
 import { shownText, slackPicture } from './slack-picture.ts';
 
 /** What {@link PercentPlay} works with. */
-export interface PercentPlayPorts extends PercentDemoPorts {
+export interface PercentPlayPorts extends LinesPorts {
   readonly cluster: LocalCluster;
   readonly slack: DemoSlack;
   readonly speed: number;

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
-import type { Logger } from '#base/logger.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import { Alarms } from '#check/cloudwatch/alarms.ts';
 import { openCloudWatch } from '#check/cloudwatch/cloud-watch.ts';
@@ -25,27 +24,13 @@ import { createAll, install, readManifests } from '../cluster/apply-manifests.ts
 import { demoNamespace } from '../cluster/demo-namespace.ts';
 import { FollowedCluster } from '../cluster/followed-cluster.ts';
 import { type LocalCluster, startLocalCluster } from '../cluster/local-cluster.ts';
+import type { LinesOptions, LinesPorts } from '../lines-demo.ts';
 import { type DemoCloudWatch, startDemoCloudWatch } from './demo-cloud-watch.ts';
 import { StepsProof, type StepsWanted } from './steps-proof.ts';
 import { UpdateNarrator } from './update-narrator.ts';
 
-/** What is played of zone-aware updates. */
-export interface ExponentialDemoOptions {
-  readonly scenario: 'exponential';
-  /** Divides the delays of pods. */
-  readonly speed: number;
-  /** How many pods each zone has; undefined: as the manifest says. */
-  readonly pods: number | undefined;
-  /** Undefined: as the manifest says. */
-  readonly maxUnavailable: number | undefined;
-}
-
-/** What the demo of zone-aware updates is given. */
-export interface ExponentialDemoPorts {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly say: (line: string) => void;
-}
+/** What is played of zone-aware updates; `pods` are those of each zone. */
+export type ExponentialDemoOptions = LinesOptions<'exponential'>;
 
 const folder = join(import.meta.dirname, '../../examples/zone-aware-update');
 const set = 'ingester';
@@ -64,7 +49,7 @@ const ringsFor = seconds(5);
  */
 export async function playExponential(
   options: ExponentialDemoOptions,
-  ports: ExponentialDemoPorts,
+  ports: LinesPorts,
   signal: AbortSignal,
 ): Promise<number> {
   const { clock, log, say } = ports;
@@ -109,7 +94,7 @@ async function manifests({
   return { objects: [namespace, ...objects], wanted };
 }
 
-interface PlayPorts extends ExponentialDemoPorts {
+interface PlayPorts extends LinesPorts {
   readonly cluster: LocalCluster;
   readonly cloudWatch: DemoCloudWatch;
   readonly speed: number;

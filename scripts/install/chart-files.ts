@@ -4,12 +4,12 @@ import { zoneAwarePodDisruptionBudgetDefinition } from '#disruption-budget/api.t
 import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
 import { replicaTemplateDefinition } from '#replica-coordination/replica-template.ts';
 import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
-import { header, yaml } from '../generate-deploy.ts';
 import { affinityOf, chartDeployment } from './chart-deployment.ts';
 import { chartObjects } from './chart-objects.ts';
 import { chartRoles } from './chart-roles.ts';
 import { chartSchema } from './chart-schema.ts';
 import { chartValues } from './chart-values.ts';
+import { header, yaml } from './manifest-text.ts';
 import { template } from './template.ts';
 
 /** Files of the chart that nothing generates. */

@@ -5,7 +5,6 @@ import {
   webhookConfigurations,
   webhookService,
 } from '#admission/webhook-configuration/webhook-configurations.ts';
-import { networkPolicy, podDisruptionBudget } from '../generate-deploy.ts';
 import { amend, amendAll, at, type Path } from './amend.ts';
 import {
   account,
@@ -21,6 +20,7 @@ import {
   selectorLabels,
   zoneTrackerName,
 } from './chart-words.ts';
+import { networkPolicy, podDisruptionBudget } from './operator-files.ts';
 import { serviceMonitor } from './service-monitor.ts';
 import { bare, block, given, template, text, when } from './template.ts';
 

@@ -1,7 +1,7 @@
 /** values.yaml of the chart: the words of the chart of grafana/rollout-operator, with what deploy/ says as defaults. */
 import { usualNames } from '#operator/permissions/permissions.ts';
-import { yaml } from '../generate-deploy.ts';
 import { valuesOfDeployment } from './chart-deployment.ts';
+import { yaml } from './manifest-text.ts';
 
 /** See above. @param version of the program */
 export function chartValues(version: string): string {

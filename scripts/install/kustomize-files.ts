@@ -12,21 +12,18 @@ import type { Permission } from '#kubernetes/authorization/permission.ts';
 import { usualNames, webhookPermissions } from '#operator/permissions/permissions.ts';
 import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
 import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
+import { allObjects, everything } from './all-files.ts';
+import { amendAll } from './amend.ts';
+import { builtImage, name, plain, podLabels, withWebhooks } from './deployment.ts';
+import { documents, header, manifest, reasons } from './manifest-text.ts';
+import { namespaceNames, PLACEHOLDER } from './namespace-names.ts';
 import {
   budgetRole,
   clusterRoleWithBinding,
   deployFiles,
-  documents,
-  header,
-  manifest,
   networkPolicy,
-  reasons,
   roleWithBinding,
-} from '../generate-deploy.ts';
-import { allObjects, everything } from './all-files.ts';
-import { amendAll } from './amend.ts';
-import { builtImage, name, plain, podLabels, withWebhooks } from './deployment.ts';
-import { namespaceNames, PLACEHOLDER } from './namespace-names.ts';
+} from './operator-files.ts';
 import { peerCertificateRules, peerClusterRules, peerRules } from './peer-role.ts';
 import { metricsService, serviceMonitor } from './service-monitor.ts';
 

@@ -7,13 +7,12 @@ import { phasedNames } from '#config/phased-config.ts';
 import type { Permission } from '#kubernetes/authorization/permission.ts';
 import { phasedFrontPermissions } from '#operator/permissions/phased-permissions.ts';
 import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
-import { containerSecurity, heapPercentage, memoryLimit } from './deployment.ts';
 import {
+  accountObjects,
+  emptySecret,
   httpsService,
   type ManagerPlace,
-  managerSecurity,
-  placedAs,
-  roleObjects,
+  managerDeployment,
 } from './manager-objects.ts';
 
 /** Where the manifests of the peer put it. */
@@ -22,7 +21,7 @@ const labels = {
   'app.kubernetes.io/name': 'sts-phased-rollout-operator',
   'control-plane': 'controller-manager',
 };
-const [metricsPort, webhookPort, probePort] = [8_443, 9_443, 8_081];
+const [metricsPort, webhookPort] = [8_443, 9_443];
 const place: ManagerPlace = {
   namespace,
   prefix: phasedRolloutPrefix,
@@ -33,28 +32,12 @@ const place: ManagerPlace = {
 
 /** Returns the objects of each file. */
 export function phasedRolloutObjects(image: string): Readonly<Record<string, readonly object[]>> {
+  const { own, cluster } = phasedFrontPermissions;
   return {
     'definition.yaml': [phasedRolloutDefinition],
     'operator.yaml': [
-      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: placedAs(place.account, place) },
-      ...roleObjects(
-        'Role',
-        { what: 'leader-election', permissions: phasedFrontPermissions.own },
-        place,
-      ),
-      ...roleObjects(
-        'ClusterRole',
-        { what: 'manager', permissions: phasedFrontPermissions.cluster },
-        place,
-      ),
-      // Made empty, as no rule for one name can permit to create it.
-      {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        type: 'Opaque',
-        metadata: placedAs(phasedNames.secret, place),
-      },
+      ...accountObjects({ own, watched: cluster }, place),
+      emptySecret(phasedNames.secret, place),
       httpsService(
         'controller-manager-metrics-service',
         { port: metricsPort, targetPort: metricsPort },
@@ -79,43 +62,23 @@ export const phasedRolloutReasons: readonly Permission[] = [
 
 /** As the peer's, but for the command, the certificate, which is our own, and the memory that Node takes. */
 function deployment(image: string): object {
-  const probe = (path: string): object => ({ httpGet: { path, port: probePort } });
-  const container = {
-    name: 'manager',
-    image,
-    command: ['/manager'],
-    args: [
-      '--metrics-bind-address=:8443',
-      '--leader-elect',
-      '--health-probe-bind-address=:8081',
-      '--server-tls.self-signed-cert.enabled',
-    ],
-    env: [{ name: 'NODE_OPTIONS', value: `--max-old-space-size-percentage=${heapPercentage}` }],
-    ports: [{ name: 'webhook-server', containerPort: webhookPort, protocol: 'TCP' }],
-    livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 15, periodSeconds: 20 },
-    readinessProbe: { ...probe('/readyz'), initialDelaySeconds: 5, periodSeconds: 10 },
-    resources: {
-      requests: { cpu: '10m', memory: '100Mi' },
-      limits: { memory: `${memoryLimit}Mi` },
-    },
-    securityContext: containerSecurity,
-  };
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: placedAs(place.account, place),
-    spec: {
-      replicas: 2,
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels },
-        spec: {
-          serviceAccountName: place.account,
-          terminationGracePeriodSeconds: 30,
-          securityContext: managerSecurity,
-          containers: [container],
-        },
+  return managerDeployment(
+    {
+      name: place.account,
+      container: {
+        name: 'manager',
+        image,
+        command: ['/manager'],
+        args: [
+          '--metrics-bind-address=:8443',
+          '--leader-elect',
+          '--health-probe-bind-address=:8081',
+          '--server-tls.self-signed-cert.enabled',
+        ],
       },
+      ports: { 'webhook-server': webhookPort },
+      isSpread: false,
     },
-  };
+    place,
+  );
 }

@@ -3,8 +3,12 @@ import type { Permission } from '#kubernetes/authorization/permission.ts';
 import { roleRules } from '#operator/permissions/permissions.ts';
 import { statefulsetFrontPermissions } from '#operator/permissions/statefulset-permissions.ts';
 import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
-import { containerSecurity, heapPercentage, memoryLimit } from './deployment.ts';
-import { type ManagerPlace, managerSecurity, placedAs, roleObjects } from './manager-objects.ts';
+import {
+  accountObjects,
+  type ManagerPlace,
+  managerDeployment,
+  podBudget,
+} from './manager-objects.ts';
 
 const namespace = 'statefulset-rollout-system';
 const labels = {
@@ -18,7 +22,6 @@ const place: ManagerPlace = {
   podLabels: labels,
   account: 'statefulset-rollout-operator',
 };
-const [metricsPort, probePort] = [8_080, 8_081];
 const { own } = statefulsetFrontPermissions;
 /** Secrets are read where resources name some, and by name: whoever uses them grants that where they are (G-22). */
 const watched = statefulsetFrontPermissions.watched.filter(
@@ -32,16 +35,8 @@ export function statefulsetRolloutObjects(
   return {
     'definition.yaml': [statefulsetRolloutDefinition],
     'operator.yaml': [
-      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: placedAs(place.account, place) },
-      ...roleObjects('Role', { what: 'leader-election', permissions: own }, place),
-      ...roleObjects('ClusterRole', { what: 'manager', permissions: watched }, place),
-      {
-        apiVersion: 'policy/v1',
-        kind: 'PodDisruptionBudget',
-        metadata: placedAs(place.account, place),
-        spec: { maxUnavailable: 1, selector: { matchLabels: labels } },
-      },
+      ...accountObjects({ own, watched }, place),
+      podBudget(place.account, place),
       deployment(image),
     ],
     'roles-of-users.yaml': usersRoles(),
@@ -83,47 +78,13 @@ function usersRoles(): readonly object[] {
 }
 
 function deployment(image: string): object {
-  const probe = (path: string): object => ({ httpGet: { path, port: probePort } });
-  const container = {
-    name: 'operator',
-    image,
-    args: ['statefulset-rollout'],
-    env: [{ name: 'NODE_OPTIONS', value: `--max-old-space-size-percentage=${heapPercentage}` }],
-    ports: [{ name: 'http-metrics', containerPort: metricsPort, protocol: 'TCP' }],
-    livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 15, periodSeconds: 20 },
-    readinessProbe: { ...probe('/readyz'), initialDelaySeconds: 5, periodSeconds: 10 },
-    resources: {
-      requests: { cpu: '10m', memory: '100Mi' },
-      limits: { memory: `${memoryLimit}Mi` },
+  return managerDeployment(
+    {
+      name: place.account,
+      container: { name: 'operator', image, args: ['statefulset-rollout'] },
+      ports: { 'http-metrics': 8_080 },
+      isSpread: true,
     },
-    securityContext: containerSecurity,
-  };
-  const apart = {
-    weight: 100,
-    podAffinityTerm: {
-      labelSelector: { matchLabels: labels },
-      topologyKey: 'kubernetes.io/hostname',
-    },
-  };
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: placedAs(place.account, place),
-    spec: {
-      replicas: 2,
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels },
-        spec: {
-          serviceAccountName: place.account,
-          terminationGracePeriodSeconds: 30,
-          affinity: {
-            podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [apart] },
-          },
-          securityContext: managerSecurity,
-          containers: [container],
-        },
-      },
-    },
-  };
+    place,
+  );
 }

@@ -4,8 +4,28 @@ import type { Monotonic } from '#base/units.ts';
 /** What an answer says of a gate. Unknown is no answer to the question: an error, or what nobody can judge. */
 export type Verdict = 'passes' | 'fails' | 'unknown';
 
+/** Why there is nothing to judge. */
+export type NoReading =
+  /** The question itself cannot be asked: its URL, its credentials, its certificates. */
+  | 'BadConfiguration'
+  /** The server cannot be reached, or the connection broke. */
+  | 'Unreachable'
+  /** There was no whole answer in time. */
+  | 'TimedOut'
+  /** The server refused: a status of 400 or more. */
+  | 'Refused'
+  /** The answer is longer than is read. */
+  | 'TooLong'
+  /** The answer is not what such a server answers. */
+  | 'Unreadable'
+  /** Redirects lead nowhere. */
+  | 'Misdirected'
+  /** The question was given up. */
+  | 'GivenUp';
+
 /** Why an answer is what it is. */
 export type CheckReason =
+  | NoReading
   /** What came back is as wanted. */
   | 'AsWanted'
   /** The query found nothing. */
@@ -24,20 +44,6 @@ export type CheckReason =
   | 'WrongType'
   /** The server warned that its answer may not be whole. */
   | 'Warned'
-  /** The question itself cannot be asked: its URL, its credentials, its certificates. */
-  | 'BadConfiguration'
-  /** The server cannot be reached, or the connection broke. */
-  | 'Unreachable'
-  /** There was no whole answer in time. */
-  | 'TimedOut'
-  /** The server refused: a status of 400 or more. */
-  | 'Refused'
-  /** The answer is longer than is read. */
-  | 'TooLong'
-  /** The answer is not what such a server answers. */
-  | 'Unreadable'
-  /** Redirects lead nowhere. */
-  | 'Misdirected'
   /** The alarm rings. */
   | 'InAlarm'
   /** The alarm cannot tell, as it has too few data. */
@@ -47,9 +53,7 @@ export type CheckReason =
   /** The server was asked too often. */
   | 'Throttled'
   /** There are no credentials to ask with, or they have expired. */
-  | 'NoCredentials'
-  /** The question was given up. */
-  | 'GivenUp';
+  | 'NoCredentials';
 
 /** What one answer, or several together, come to. */
 export interface Finding {

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { type Monotonic, seconds } from '#base/units.ts';
 import type { Client } from './client.ts';
 import { type ResourceType, splitApiVersion } from './resource-type.ts';
-import { isNotFound } from './transport/api-error.ts';
+import { undefinedIfAbsent } from './transport/api-error.ts';
 
 /** The resource that a kind means, or in one sentence why none does. */
 export type ResolvedKind =
@@ -124,13 +124,9 @@ export class ScalableKinds {
   }
 
   async #get(path: string, signal: AbortSignal): Promise<JsonObject | undefined> {
-    try {
-      const document: JsonValue = await this.#client.raw({ method: 'GET', path }, { signal });
-      return isJsonObject(document) ? document : undefined;
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    const asked = this.#client.raw({ method: 'GET', path }, { signal });
+    const document = await asked.catch(undefinedIfAbsent);
+    return isJsonObject(document) ? document : undefined;
   }
 }
 

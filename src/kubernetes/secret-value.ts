@@ -1,7 +1,7 @@
 import { isJsonObject } from '#base/json.ts';
 import type { Client } from './client.ts';
 import { resourceTypes } from './resource-type.ts';
-import { isNotFound } from './transport/api-error.ts';
+import { undefinedIfAbsent } from './transport/api-error.ts';
 
 /** Where a value stands. */
 export interface SecretPlace {
@@ -22,10 +22,7 @@ export async function secretValue(
 ): Promise<Uint8Array | undefined> {
   const secret = await client
     .get(resourceTypes.secrets, { namespace, name }, { signal })
-    .catch((error: unknown) => {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    });
+    .catch(undefinedIfAbsent);
   const data = secret?.['data'];
   const text = isJsonObject(data) && Object.hasOwn(data, key) ? data[key] : undefined;
   return typeof text === 'string' ? Buffer.from(text, 'base64') : undefined;

@@ -62,6 +62,40 @@ export interface ResourceTerm {
   readonly term?: string;
 }
 
+/** What a controller is given of a term, whatever it reconciles. */
+interface TermStanding extends Pick<ResourceTerm, 'leads' | 'term'> {
+  /** Those that may name its sets besides it. */
+  readonly owners: ReturnType<OwnersOfSets['besides']>;
+  readonly predecessor: PredecessorWait;
+}
+
+/** Returns what a controller of resources of `kind` is given of `term`. */
+export function standingOf(term: ResourceTerm, kind: string): TermStanding {
+  return {
+    owners: term.owners.besides(kind),
+    predecessor: term.newPredecessorWait(),
+    leads: () => term.leads(),
+    ...(term.term !== undefined && { term: term.term }),
+  };
+}
+
+/** Returns the budgets that the controller `name` asks, and what wakes it where they, or other owners of its sets, change. */
+export function budgetsFor(
+  name: string,
+  { budgets, owners }: Pick<ResourceTerm, 'budgets' | 'owners'>,
+): {
+  readonly budgets: ReturnType<RunningBudgets['of']>;
+  readonly onBudgetChange: (wake: () => void) => void;
+} {
+  return {
+    budgets: budgets.of(name),
+    onBudgetChange: (wake) => {
+      budgets.onChange(wake);
+      owners.onState(wake);
+    },
+  };
+}
+
 /** Returns all by which sets may be named, as far as this process sees it (D-63): one line a kind. */
 export function ownersOf({ rollouts, updates, statefulsetRollouts }: Caches): OwnersOfSets {
   return new OwnersOfSets([

@@ -20,7 +20,7 @@ import type { RunningBudgets } from './budgets.ts';
 import { type Caches, whenViewsChange } from './caches.ts';
 import { capabilitiesOf, referencesOf } from './capabilities.ts';
 import { leadershipOf, predecessorOf } from './manager/term-parts.ts';
-import type { ResourceCapability, ResourceTerm } from './resources.ts';
+import { type ResourceCapability, type ResourceTerm, standingOf } from './resources.ts';
 
 /** What one term of the operator is given. */
 export interface TermParts {
@@ -112,10 +112,7 @@ async function reconcileGroups(
     open,
     capabilities: capabilitiesOf(options, { ...shared, references }),
     budgets: term.budgets.of('rollout-groups'),
-    owners: owners.besides(groupKind),
-    predecessor: term.newPredecessorWait(),
-    leads: () => term.leads(),
-    ...(term.term !== undefined && { term: term.term }),
+    ...standingOf(term, groupKind),
     resync: config.reconcile.resync ?? millis(0),
     onOtherChange: (wake) => {
       term.budgets.onChange(wake);

@@ -3,9 +3,8 @@ import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { type buildConnector, Client } from 'undici';
 import { errorOf } from '#base/error-of.ts';
+import { type Connected, tellConnected } from '#kubernetes/transport/connecting-socket.ts';
 import type { Hop } from './redirect.ts';
-
-type Done = Parameters<buildConnector.connector>[1];
 
 /** What undici tells a connector of where to connect. */
 type Target = Pick<buildConnector.Options, 'hostname' | 'port' | 'protocol'>;
@@ -61,7 +60,7 @@ export class PodLine {
     return client;
   }
 
-  #connect(target: Target, done: Done, through?: Duplex): void {
+  #connect(target: Target, done: Connected, through?: Duplex): void {
     const isSecure = target.protocol === 'https:';
     const place = { host: target.hostname, port: portOf(target) };
     const socket = isSecure
@@ -69,19 +68,10 @@ export class PodLine {
       : connectTcp(place);
     this.#sockets.add(socket);
     socket.setNoDelay(true);
-    let isTold = false;
-    const tell = (error: Error | null): void => {
-      if (isTold) return;
-      isTold = true;
-      if (error === null) done(null, socket);
-      else done(error, null);
-    };
-    // Stays for good: what happens to the socket after this is undici's to tell, but must find a listener.
-    socket.on('error', tell);
-    socket.once(isSecure ? 'secureConnect' : 'connect', () => tell(null));
+    tellConnected(socket, isSecure, done);
   }
 
-  async #tunnel(target: Target, proxy: URL, done: Done): Promise<void> {
+  async #tunnel(target: Target, proxy: URL, done: Connected): Promise<void> {
     try {
       const place = `${target.hostname}:${portOf(target)}`;
       const headers = { host: place, ...credentials('proxy-authorization', proxy) };

@@ -1,19 +1,9 @@
 import { type Instant, type Millis, millis } from '#base/units.ts';
+import type { NewsPhase } from '#notification/slack-message/rollout-news.ts';
 import { type CallbackProgress, noCallback } from './callback-progress.ts';
 
 /** Where a rollout stands, by the published words and ours. */
-export type Phase =
-  | 'Pending'
-  | 'CreatingStatefulSet'
-  | 'UpdatingStatefulSet'
-  | 'RollingOut'
-  | 'WaitingForReady'
-  | 'WaitingForServiceDiscovery'
-  | 'Paused'
-  | 'CallingBack'
-  | 'RolloutDone'
-  | 'RolloutFailed'
-  | 'Deleting';
+export type Phase = NewsPhase;
 
 /** All of them, in the order in which a rollout has them. */
 export const phases: readonly Phase[] = [

@@ -1,11 +1,10 @@
-import { fileURLToPath } from 'node:url';
 import type { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 import type { Clock } from '#base/clock.ts';
-import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { problemText } from '#base/parsed.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import type { Environment } from '#kubernetes/transport/proxy.ts';
+import { withMissingFile } from '#telemetry/missing-file.ts';
 import type { Alarm, AlarmSource, AlarmsRead } from './alarm.ts';
 import { AwsHttpHandler } from './aws-http-handler.ts';
 import type * as AwsSdk from './aws-sdk.ts';
@@ -169,15 +168,6 @@ type Failure = Extract<AlarmsRead, { kind: 'error' }>;
 
 function failed(reason: Failure['reason'], why: string): Failure {
   return { kind: 'error', reason, message: `Cannot ask CloudWatch: ${why}` };
-}
-
-/** In a bundle it is a file of its own, which may have been left behind. */
-function withMissingFile(error: unknown): never {
-  const { code, url }: NodeJS.ErrnoException & { readonly url?: unknown } = errorOf(error);
-  if (code !== 'ERR_MODULE_NOT_FOUND' || typeof url !== 'string') throw error;
-  const path = fileURLToPath(url);
-  const advice = 'keep all files of the build beside the program';
-  throw new Error(`the file ${path} is missing: ${advice}`, { cause: error });
 }
 
 type AwsLog = (...content: readonly unknown[]) => void;

@@ -3,7 +3,7 @@ import type { Parsed } from '#base/parsed.ts';
 import { type Monotonic, seconds } from '#base/units.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import { isNotFound } from '#kubernetes/transport/api-error.ts';
+import { undefinedIfAbsent } from '#kubernetes/transport/api-error.ts';
 import { parseConsulToken, type TokenRef } from './parse-consul-token.ts';
 
 /** Returns the operator's own token as it is now; undefined where it has none. */
@@ -61,10 +61,7 @@ export class ConsulTokens {
     const { namespace, name } = ref;
     const secret = await this.#options.client
       .get(resourceTypes.secrets, { namespace, name })
-      .catch((error: unknown) => {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      });
+      .catch(undefinedIfAbsent);
     return parseConsulToken(ref, secret);
   }
 

@@ -4,7 +4,7 @@ import { type Monotonic, seconds } from '#base/units.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { SharedRequest } from '#kubernetes/shared-request.ts';
-import { isNotFound } from '#kubernetes/transport/api-error.ts';
+import { undefinedIfAbsent } from '#kubernetes/transport/api-error.ts';
 import { parseCredentials } from './parse-credentials.ts';
 
 /** What stood in a Secret, and when that was asked for. */
@@ -61,10 +61,7 @@ export class Credentials {
     this.#forgetOld(askedAt);
     const secret = await this.#client
       .get(resourceTypes.secrets, { namespace, name })
-      .catch((error: unknown) => {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      });
+      .catch(undefinedIfAbsent);
     const credentials = parseCredentials(name, secret);
     this.#known.set(`${namespace}/${name}`, { credentials, askedAt });
   }

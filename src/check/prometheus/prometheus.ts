@@ -10,12 +10,13 @@ import {
   TransportError,
   type TransportResponse,
 } from '#kubernetes/transport/transport.ts';
+import type { NoReading } from '../answer.ts';
 import { AnswerRoom } from '../http/answer-room.ts';
 import { type Server, ServerPools } from '../http/server-pools.ts';
 import { parseReading } from './parse-reading.ts';
 import { type Hop, hopAfter, mostHops } from './prometheus-hop.ts';
 import { type PrometheusUrl, queryTarget, readPrometheusUrl } from './prometheus-url.ts';
-import type { NoReading, Reading } from './reading.ts';
+import type { Reading } from './reading.ts';
 import { withoutSecret } from './without-secret.ts';
 
 /** What is asked of a Prometheus server, and how it is reached. */

@@ -1,4 +1,4 @@
-import type { CheckReason } from '../answer.ts';
+import type { NoReading } from '../answer.ts';
 
 /** One value as a server gave it. */
 export interface Sample {
@@ -7,19 +7,6 @@ export interface Sample {
   /** As the server wrote it, cut to a length that fits a message. */
   readonly text: string;
 }
-
-/** Why there is no reading. */
-export type NoReading = Extract<
-  CheckReason,
-  | 'BadConfiguration'
-  | 'Unreachable'
-  | 'TimedOut'
-  | 'Refused'
-  | 'TooLong'
-  | 'Unreadable'
-  | 'Misdirected'
-  | 'GivenUp'
->;
 
 /** What a query gave, before anybody judges it. */
 export type Reading =

@@ -14,3 +14,19 @@ export interface Permission {
   /** What it is used for; a comment of the Role. */
   readonly because: string;
 }
+
+/** Permissions by where they can be granted. */
+export interface ScopedPermissions {
+  /** By a Role, in one namespace. */
+  readonly own: readonly Permission[];
+  /** By a ClusterRole alone. */
+  readonly cluster: readonly Permission[];
+}
+
+/** Returns `permissions` by where they can be granted, each list in their order. */
+export function byScope(permissions: readonly Permission[]): ScopedPermissions {
+  return {
+    own: permissions.filter(({ isClusterScoped = false }) => !isClusterScoped),
+    cluster: permissions.filter(({ isClusterScoped = false }) => isClusterScoped),
+  };
+}

@@ -1,7 +1,5 @@
-import type { Clock, Timer } from '#base/clock.ts';
-import type { Logger } from '#base/logger.ts';
+import type { Timer } from '#base/clock.ts';
 import { type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
-import type { Client } from '../client.ts';
 import { ElectionLog } from './election-log.ts';
 import {
   type EndOptions,
@@ -11,6 +9,7 @@ import {
 } from './leader-election.ts';
 import { LeaderStates } from './leader-states.ts';
 import { giveUp } from './lease-end.ts';
+import type { LeasePlace } from './lease-place.ts';
 import { termText } from './lease-record.ts';
 import { type AnyLeaseRequest, type LeaseAnswer, LeaseRequests } from './lease-requests.ts';
 import {
@@ -27,17 +26,9 @@ import {
 import { RoleDenial } from './role-denial.ts';
 
 /** What {@link createLeaderElection} needs. */
-export interface LeaderElectionOptions extends ElectionSettings {
+export interface LeaderElectionOptions extends ElectionSettings, LeasePlace {
   /** Best one whose rate limiter the disruptive requests do not share: behind a queue the Lease would be lost. */
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Where the Lease is. */
-  readonly namespace: string;
-  /** What the Lease is called. */
-  readonly name: string;
-  /** The namespace that is served, or `ALL_NAMESPACES`; the Lease is labelled with it. */
-  readonly scope: string;
+  readonly client: LeasePlace['client'];
   /** Called after each round with the verb that the Role denies; undefined: none. */
   readonly onRound?: (denied: string | undefined) => void;
 }

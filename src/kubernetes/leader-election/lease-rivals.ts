@@ -1,23 +1,14 @@
-import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
-import type { Logger } from '#base/logger.ts';
 import { minutes, seconds } from '#base/units.ts';
-import type { CallOptions, Client } from '../client.ts';
+import type { CallOptions } from '../client.ts';
 import { resourceTypes } from '../resource-type.ts';
 import { isForbidden, isNotFound } from '../transport/api-error.ts';
+import type { LeasePlace } from './lease-place.ts';
 import { type LeaseRecord, SCOPE_LABEL } from './lease-record.ts';
 import { parseLease } from './parse-lease.ts';
 
 /** What {@link watchRivals} needs. */
-export interface RivalOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly namespace: string;
-  /** Our own Lease. */
-  readonly name: string;
-  /** The namespace that is served, or `ALL_NAMESPACES`. */
-  readonly scope: string;
+export interface RivalOptions extends LeasePlace {
   /** Called with the names after each look, for a gauge. */
   readonly onLook: (names: readonly string[]) => void;
   /** Called at each look with whether the Role refuses to list Leases. */

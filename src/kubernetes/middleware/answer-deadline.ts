@@ -1,4 +1,5 @@
 import { type Millis, millis } from '#base/units.ts';
+import { aroundTransport } from '../transport/around-transport.ts';
 import type { Transport, TransportRequest } from '../transport/transport.ts';
 
 /**
@@ -6,11 +7,7 @@ import type { Transport, TransportRequest } from '../transport/transport.ts';
  * time counts from when that let the request go (D-53); an earlier `timeout` of the request holds all the same.
  */
 export function withAnswerDeadline(transport: Transport): Transport {
-  return {
-    request: (request) => transport.request(bounded(request)),
-    stream: (request) => transport.stream(bounded(request)),
-    close: () => transport.close(),
-  };
+  return aroundTransport(transport, (request, send) => send(bounded(request)));
 }
 
 function bounded({ answerWithin, ...request }: TransportRequest): TransportRequest {

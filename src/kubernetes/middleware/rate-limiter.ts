@@ -1,13 +1,8 @@
 import type { Clock, Timer } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import { type Millis, type Monotonic, millis } from '#base/units.ts';
-import {
-  type Transport,
-  TransportError,
-  type TransportRequest,
-  type TransportResponse,
-  type TransportStream,
-} from '../transport/transport.ts';
+import { aroundTransport } from '../transport/around-transport.ts';
+import { type Transport, TransportError, type TransportRequest } from '../transport/transport.ts';
 
 /** Settings of {@link withRateLimit}. */
 export interface RateLimitOptions {
@@ -30,34 +25,35 @@ export interface RateLimitOptions {
  * @returns `transport` itself when there is no limit, so that not even a signal is looked at (K8-23)
  */
 export function withRateLimit(transport: Transport, options: RateLimitOptions): Transport {
-  return options.qps > 0 && options.burst > 0 ? new RateLimited(transport, options) : transport;
+  if (options.qps <= 0 || options.burst <= 0) return transport;
+  const limiter = new RateLimiter(options);
+  const limited = aroundTransport(transport, async (request, send) =>
+    send(await limiter.admit(request)),
+  );
+  return {
+    ...limited,
+    close: () => {
+      limiter.close();
+      return transport.close();
+    },
+  };
 }
 
-class RateLimited implements Transport {
-  readonly #inner: Transport;
+/** The buckets of one client. */
+class RateLimiter {
   readonly #options: RateLimitOptions;
   readonly #buckets = new Map<string, TokenBucket>();
 
-  constructor(inner: Transport, options: RateLimitOptions) {
-    this.#inner = inner;
+  constructor(options: RateLimitOptions) {
     this.#options = options;
   }
 
-  async request(request: TransportRequest): Promise<TransportResponse> {
-    return this.#inner.request(await this.#admit(request));
-  }
-
-  async stream(request: TransportRequest): Promise<TransportStream> {
-    return this.#inner.stream(await this.#admit(request));
-  }
-
-  async close(): Promise<void> {
+  close(): void {
     for (const bucket of this.#buckets.values()) bucket.close();
-    await this.#inner.close();
   }
 
   /** Takes a token; what is left of the deadline goes with the request. */
-  async #admit(request: TransportRequest): Promise<TransportRequest> {
+  async admit(request: TransportRequest): Promise<TransportRequest> {
     const { clock, groupOf, onLimited } = this.#options;
     const group = groupOf(request.path.split('?', 1)[0] ?? request.path);
     const bucket = this.#bucket(group);

@@ -94,6 +94,12 @@ export function isNotFound(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 404;
 }
 
+/** Returns undefined where `error` says that an object does not exist; for what catches a read. @throws any other `error` */
+export function undefinedIfAbsent(error: unknown): undefined {
+  if (isNotFound(error)) return undefined;
+  throw error;
+}
+
 /**
  * A patch that names the uid of another incarnation is answered 422, not 409 as a PUT or a DELETE: to the server
  * it tries to change an immutable field.

@@ -2,6 +2,7 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import { connect as connectTls } from 'node:tls';
 import type { buildConnector } from 'undici';
 import Agent from 'undici/lib/dispatcher/agent.js';
+import { type Connected, tellConnected } from '#kubernetes/transport/connecting-socket.ts';
 import {
   connectOptions,
   type DispatcherFactory,
@@ -10,7 +11,6 @@ import {
 import type { CheckedAddress } from './callback-target.ts';
 
 type Target = Parameters<buildConnector.connector>[0];
-type Done = Parameters<buildConnector.connector>[1];
 
 /**
  * Makes connections to addresses that were checked, whatever their name would be found to mean by now (E-21), and through no
@@ -41,22 +41,14 @@ export class CheckedConnections {
     this.#sockets.clear();
   }
 
-  #connect(target: Target, tls: TlsSettings, done: Done): void {
+  #connect(target: Target, tls: TlsSettings, done: Connected): void {
     const isSecure = target.protocol === 'https:';
     const socket = isSecure ? this.#secure(target, tls) : connectTcp(this.#placeOf(target));
     this.#sockets.add(socket);
     socket.setNoDelay(true);
-    let isTold = false;
-    const tell = (error: Error | null): void => {
-      if (isTold) return;
-      isTold = true;
-      if (error === null) done(null, socket);
-      else done(error, null);
-    };
-    // Stay for good: what happens to the socket after this is undici's to tell, but must find a listener.
-    socket.on('error', tell);
-    socket.on('close', () => tell(new Error('the connection was closed')));
-    socket.once(isSecure ? 'secureConnect' : 'connect', () => tell(null));
+    const fail = tellConnected(socket, isSecure, done);
+    // Stays for good, as undici tells of what happens later.
+    socket.on('close', () => fail(new Error('the connection was closed')));
   }
 
   /** The name to agree on has no dot at its end, the name to resolve may; an address is no such name. */

@@ -1,10 +1,10 @@
-import { fileURLToPath } from 'node:url';
 import type { WebClientOptions } from '@slack/web-api';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import { type Millis, seconds } from '#base/units.ts';
 import type { Environment } from '#kubernetes/transport/proxy.ts';
 import type { TlsSettings } from '#kubernetes/transport/undici-transport.ts';
+import { withMissingFile } from '#telemetry/missing-file.ts';
 import { parseSlackAnswer, parseSlackError } from './parse-slack-answer.ts';
 import type { SlackCall, SlackResult } from './slack-call.ts';
 import { SlackFetch } from './slack-fetch.ts';
@@ -108,15 +108,6 @@ class WebSlackClient implements SlackClient {
       return parseSlackError(error, status);
     }
   }
-}
-
-/** In a bundle it is a file of its own, which may have been left behind. */
-function withMissingFile(error: unknown): never {
-  const { code, url }: NodeJS.ErrnoException & { readonly url?: unknown } = errorOf(error);
-  if (code !== 'ERR_MODULE_NOT_FOUND' || typeof url !== 'string') throw error;
-  const path = fileURLToPath(url);
-  const advice = 'keep all files of the build beside the program';
-  throw new Error(`the file ${path} is missing: ${advice}`, { cause: error });
 }
 
 /** The library would log whole messages; what goes wrong is told with the result. */

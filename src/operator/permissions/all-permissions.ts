@@ -1,7 +1,11 @@
 import { sharedPhasedNames } from '#admission/webhook-configuration/phased-webhook-configurations.ts';
 import { sharedZoneName } from '#admission/webhook-configuration/zone-webhook-configuration.ts';
 import { certificatePermissions } from '#certificate/permissions.ts';
-import type { Permission } from '#kubernetes/authorization/permission.ts';
+import {
+  byScope,
+  type Permission,
+  type ScopedPermissions,
+} from '#kubernetes/authorization/permission.ts';
 import { phasedRolloutPermissions } from '#phased-rollout/permissions.ts';
 import { statefulsetRolloutPermissions } from '#statefulset-rollout/permissions.ts';
 import { zoneAwareUpdatePermissions } from '#zone-aware-update/permissions.ts';
@@ -17,7 +21,7 @@ export interface AllPermissions {
   /** What StatefulsetRollouts take, in the namespace of the operator. */
   readonly carriers: readonly Permission[];
   /** What zone-aware controllers take, which few need. */
-  readonly zones: Readonly<Record<'own' | 'cluster', readonly Permission[]>>;
+  readonly zones: ScopedPermissions;
 }
 
 /** Returns all that the shipped set-up takes for an operator in `namespace`. */
@@ -26,7 +30,7 @@ export function allPermissions(namespace: string): AllPermissions {
   const certificate = certificatePermissions({ secret: usualNames.secret, configurations });
   return {
     own: phasedRolloutPermissions,
-    cluster: certificate.filter(isForCluster),
+    cluster: byScope(certificate).cluster,
     carriers: statefulsetRolloutPermissions,
     zones: zonesIn(namespace),
   };
@@ -40,11 +44,7 @@ function zonesIn(namespace: string): AllPermissions['zones'] {
   const { everywhere, own } = zoneBudgetPermissions;
   const all = [...everywhere, ...own, ...zoneAwareUpdatePermissions];
   return {
-    own: all.filter((each) => !isForCluster(each)),
-    cluster: [...all, ...named].filter(isForCluster),
+    own: byScope(all).own,
+    cluster: byScope([...all, ...named]).cluster,
   };
-}
-
-function isForCluster({ isClusterScoped = false }: Permission): boolean {
-  return isClusterScoped;
 }

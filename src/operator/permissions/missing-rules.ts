@@ -1,6 +1,6 @@
 import type { Config } from '#config/config.ts';
 import { canI } from '#kubernetes/authorization/access-review.ts';
-import type { Permission } from '#kubernetes/authorization/permission.ts';
+import { byScope, type Permission } from '#kubernetes/authorization/permission.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { longestValue } from '#telemetry/log/logfmt.ts';
 import { type RoleRule, roleRules } from './permissions.ts';
@@ -18,10 +18,9 @@ export async function missingRules(
   { config, permissions }: { readonly config: Config; readonly permissions: readonly Permission[] },
   signal: AbortSignal,
 ): Promise<MissingRules> {
-  const isForCluster = ({ isClusterScoped = false }): boolean => isClusterScoped;
   const { namespace } = config.kubernetes;
-  const inside = roleRules(permissions.filter((each) => !isForCluster(each)));
-  const outside = roleRules(permissions.filter(isForCluster));
+  const { own, cluster } = byScope(permissions);
+  const [inside, outside] = [roleRules(own), roleRules(cluster)];
   return {
     inNamespace: yamlLists(await deniedOf(inside, { client, place: { namespace }, signal })),
     inCluster: yamlLists(await deniedOf(outside, { client, place: {}, signal })),

@@ -3,7 +3,7 @@ import { webhookConfigurationNames } from '#admission/webhook-configuration/webh
 import { certificatePermissions } from '#certificate/permissions.ts';
 import type { Config } from '#config/config.ts';
 import { budgetPermissions } from '#disruption-budget/permissions.ts';
-import type { Permission } from '#kubernetes/authorization/permission.ts';
+import { byScope, type Permission } from '#kubernetes/authorization/permission.ts';
 import { leasePermissions } from '#kubernetes/leader-election/lease-permissions.ts';
 import {
   replicaCoordinationPermissions,
@@ -37,12 +37,11 @@ export interface WebhookPermissions {
 export function webhookPermissions(namespace: string): WebhookPermissions {
   const { secret, zoneTracker } = usualNames;
   const configurations = webhookConfigurationNames(namespace);
-  const certificate = certificatePermissions({ secret, configurations });
-  const isForCluster = ({ isClusterScoped = false }: Permission): boolean => isClusterScoped;
+  const certificate = byScope(certificatePermissions({ secret, configurations }));
   return {
     webhooks: [...admissionPermissions({ zoneTracker }), ...zoneTrackerPermissions(zoneTracker)],
-    certificate: certificate.filter((each) => !isForCluster(each)),
-    cluster: [...certificate.filter(isForCluster), ...admissionClusterPermissions],
+    certificate: certificate.own,
+    cluster: [...certificate.cluster, ...admissionClusterPermissions],
   };
 }
 

@@ -7,7 +7,12 @@ import { createWorkQueue } from '#kubernetes/queue/rate-limited-queue.ts';
 import { phasedKind, rolloutsOf } from '#phased-rollout/owners.ts';
 import { phasedRolloutPermissions } from '#phased-rollout/permissions.ts';
 import { runPhasedRollouts } from '#phased-rollout/run-phased-rollouts.ts';
-import type { ResourceCapability, ResourceTerm } from '../resources.ts';
+import {
+  budgetsFor,
+  type ResourceCapability,
+  type ResourceTerm,
+  standingOf,
+} from '../resources.ts';
 import { phasedPorts } from './ports.ts';
 
 const longestBackoff = seconds(30);
@@ -36,7 +41,7 @@ async function reconcile(
   const queue = createWorkQueue({ clock, name: 'phasedrollout', maxDelay: longestBackoff });
   const caches = { rollouts: rollouts.informer, statefulSets, pods };
   const ports = phasedPorts({ ...term, prometheus }, { client, caches, events, queue, open });
-  const budgets = term.budgets.of(name);
+  const asked = budgetsFor(name, term);
   // What else names their sets, or names them no longer, concerns them (D-63).
   owners.onChange((set) => {
     for (const each of rolloutsOf(caches.rollouts, set)) {
@@ -44,21 +49,14 @@ async function reconcile(
     }
   });
   // Also while nothing is known of PhasedRollouts: the partitions stand, no matter who lowered them.
-  budgets.follow(ports.letGo);
+  asked.budgets.follow(ports.letGo);
   await Promise.race([caches.rollouts.synced.catch(() => undefined), aborted(signal)]);
   if (signal.aborted) return { isSettled: true };
   return runPhasedRollouts(
     {
       ...ports,
-      budgets,
-      owners: owners.besides(phasedKind),
-      predecessor: term.newPredecessorWait(),
-      leads: () => term.leads(),
-      ...(term.term !== undefined && { term: term.term }),
-      onBudgetChange: (wake) => {
-        term.budgets.onChange(wake);
-        owners.onState(wake);
-      },
+      ...standingOf(term, phasedKind),
+      ...asked,
     },
     signal,
   );

@@ -11,7 +11,7 @@ import type { RolloutView } from '#statefulset-rollout/parse-resource.ts';
 import { statefulsetRolloutPermissions } from '#statefulset-rollout/permissions.ts';
 import { createDiscovery } from '#statefulset-rollout/reconcile/discovery-sight.ts';
 import { runStatefulsetRollouts } from '#statefulset-rollout/run-statefulset-rollouts.ts';
-import type { ResourceCapability, ResourceTerm } from '../resources.ts';
+import { type ResourceCapability, type ResourceTerm, standingOf } from '../resources.ts';
 import { type OperatorConsul, watchesOf } from './consul.ts';
 import { showRollouts } from './figures.ts';
 import { type StatefulsetPortSettings, statefulsetPorts } from './ports.ts';
@@ -60,7 +60,7 @@ async function reconcile(
   const queue = createWorkQueue({ clock, name: 'statefulsetrollout', maxDelay: longestBackoff });
   wakeByOwners(owners, rollouts, queue);
   const caches = { rollouts, statefulSets, pods, budgets };
-  const leads = (): boolean => term.leads();
+  const standing = standingOf(term, rolloutKind);
   const watches = watchesOf(term.consul, { ...term, queue });
   try {
     return await runStatefulsetRollouts(
@@ -71,13 +71,11 @@ async function reconcile(
           events: limitedEvents(events, rollouts),
           queue,
           open,
-          leads,
+          leads: standing.leads,
           discovery: createDiscovery(watches),
           parsePod: parseAddressedPod,
         }),
-        owners: owners.besides(rolloutKind),
-        predecessor: term.newPredecessorWait(),
-        ...(term.term !== undefined && { term: term.term }),
+        ...standing,
       },
       signal,
     );

@@ -16,7 +16,12 @@ import { runZoneAwareUpdates } from '#zone-aware-update/run-zone-aware-updates.t
 import { zoneBudgetPermissions } from '#zone-disruption-budget/permissions.ts';
 import type { RunningBudgets } from '../budgets.ts';
 import type { Caches, SharedZones } from '../caches.ts';
-import type { ResourceCapability, ResourceTerm } from '../resources.ts';
+import {
+  budgetsFor,
+  type ResourceCapability,
+  type ResourceTerm,
+  standingOf,
+} from '../resources.ts';
 import { showUpdates, showZoneBudget } from './figures.ts';
 import { zoneUpdatePorts } from './update-ports.ts';
 import { openZoneBudgets, type RunningZoneBudgets } from './zone-budgets.ts';
@@ -121,15 +126,8 @@ async function runUpdates(
   return runZoneAwareUpdates(
     {
       ...ports,
-      budgets: term.budgets.of(updates),
-      owners: owners.besides(updateKind),
-      predecessor: term.newPredecessorWait(),
-      leads: () => term.leads(),
-      ...(term.term !== undefined && { term: term.term }),
-      onBudgetChange: (wake) => {
-        term.budgets.onChange(wake);
-        owners.onState(wake);
-      },
+      ...standingOf(term, updateKind),
+      ...budgetsFor(updates, term),
     },
     signal,
   );

@@ -15,8 +15,9 @@ import { TransportError } from '#kubernetes/transport/transport.ts';
 import { reviewDocument } from '#support/admission/admission-requests.ts';
 import { type FakeAnswer, FakeTransport } from '#support/api-server/fake-transport.ts';
 import { createLogger, unbuffered } from '#telemetry/log/line-logger.ts';
-import { deployFiles, programVersion } from '../../../scripts/generate-deploy.ts';
+import { programVersion } from '../../../scripts/generate-deploy.ts';
 import { builtImage } from '../../../scripts/install/deployment.ts';
+import { deployFiles } from '../../../scripts/install/operator-files.ts';
 import { clock } from './hostile-trust-stage.ts';
 
 const scale = (replicas: number): JsonObject => ({

@@ -15,8 +15,9 @@ import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts
 import { freePort } from '#support/free-ports.ts';
 import { zoneAwareUpdateDefinition } from '#zone-aware-update/definition.ts';
 import { zoneDisruptionBudgetDefinition } from '#zone-disruption-budget/definition.ts';
-import { allFiles, deployFiles, programVersion } from '../../../scripts/generate-deploy.ts';
+import { allFiles, programVersion } from '../../../scripts/generate-deploy.ts';
 import { builtImage } from '../../../scripts/install/deployment.ts';
+import { deployFiles } from '../../../scripts/install/operator-files.ts';
 import { ask } from '../../scenarios/ask.ts';
 import { type Ask, reviewPhasedRollouts } from '../../scenarios/phased-rollout-reviews.ts';
 import { bundled } from '../stages/webhook-bundles.ts';

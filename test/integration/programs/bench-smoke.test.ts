@@ -7,7 +7,8 @@ import type { JsonObject } from '#base/json.ts';
 import { instant } from '#base/units.ts';
 import { GroupWatch } from '../../../bench/cluster/group-watch.ts';
 import { operatorUser } from '../../../bench/cluster/workload.ts';
-import { bounded, formatFindings, percentile } from '../../../bench/figures.ts';
+import { bounded, percentile } from '../../../bench/figures.ts';
+import { formatFindings } from '../../../bench/format-findings.ts';
 import { requestsIn } from '../../../bench/operator/requests.ts';
 import type { AuditEntry } from '../../real-cluster/audit/audit.ts';
 

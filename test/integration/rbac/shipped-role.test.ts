@@ -21,8 +21,9 @@ import { evict, reviewEvictions } from '#support/world/world-evictions.ts';
 import { images, NAMESPACE } from '#support/world/world-group.ts';
 import { OPERATOR_USER } from '#support/world/world-operator.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
-import { deployFiles, programVersion } from '../../../scripts/generate-deploy.ts';
+import { programVersion } from '../../../scripts/generate-deploy.ts';
 import { builtImage } from '../../../scripts/install/deployment.ts';
+import { deployFiles } from '../../../scripts/install/operator-files.ts';
 import { budgetedWorld, makeBudget } from '../stages/budget-stage.ts';
 import { blockedBy, deletedPods, small } from '../stages/rollout-stage.ts';
 import {
