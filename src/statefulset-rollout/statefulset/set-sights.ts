@@ -15,7 +15,7 @@ import { isPinned } from '../plan/plan-pin.ts';
 import type { SetComparison, SetValidation } from '../snapshot.ts';
 import { partitionFor, pinningOf, strategyOf } from './pinned-set.ts';
 import { diffOfSets, type SetDiff } from './set-diff.ts';
-import { appliedAnnotation, wantedSet } from './wanted-set.ts';
+import { appliedAnnotation, rolloutAnnotation, wantedSet } from './wanted-set.ts';
 
 /** Autoscalers, which this program only lists. */
 const autoscalers: ResourceType = Object.freeze({
@@ -286,7 +286,7 @@ function patchOf(
 
 function isMarkedObject(live: KubernetesObject, { namespace, name }: RolloutView): boolean {
   const annotations = objectAt(objectAt(live, 'metadata'), 'annotations');
-  return annotations['bedrock.operator.slack.com/rollout'] === `${namespace}/${name}`;
+  return annotations[rolloutAnnotation] === `${namespace}/${name}`;
 }
 
 /** Returns what this operator wanted of the set when it wrote it last; undefined where it has not, or that was too large. */
