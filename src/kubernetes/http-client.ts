@@ -1,7 +1,6 @@
-import { readBegin } from '#base/async/read-begin.ts';
 import type { Clock } from '#base/clock.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
-import { type Millis, seconds } from '#base/units.ts';
+import type { JsonObject, JsonValue } from '#base/json.ts';
+import type { Millis } from '#base/units.ts';
 import type {
   CallOptions,
   Client,
@@ -18,13 +17,15 @@ import { earlier } from './middleware/answer-deadline.ts';
 import type { KubernetesObject } from './object.ts';
 import {
   type Answer,
-  isStatus,
+  parseCreated,
   parseJson,
   parseList,
   parseObject,
   parseObjectOrStatus,
   parseRefusal,
+  parseUnstored,
 } from './parse-answer.ts';
+import { readRefusal } from './read-refusal.ts';
 import {
   goDuration,
   listQuery,
@@ -66,10 +67,6 @@ interface Outline {
   readonly body?: JsonValue;
   readonly contentType?: string;
 }
-
-const REFUSAL_DEADLINE = seconds(30);
-/** In bytes. */
-const LONGEST_REFUSAL = 262_144;
 
 class HttpClient implements Client {
   readonly #transport: Transport;
@@ -119,7 +116,7 @@ class HttpClient implements Client {
     const request = this.#request({ call, method: 'GET', path, params }, { ...options, signal });
     const stream = await this.#transport.stream(request);
     if (stream.status === 200) return stream;
-    throw await this.#refused(call, stream, patience);
+    throw await readRefusal({ call, stream, patience }, this.#clock);
   }
 
   async create(
@@ -230,19 +227,6 @@ class HttpClient implements Client {
   #timeoutOf(options: CallOptions | undefined): Millis | undefined {
     return positive(options?.timeout ?? this.#timeout);
   }
-
-  /** Reads the body of a refused watch, which needs to be no longer than a Status; one that does not end within 30 s is given up. */
-  async #refused(call: Call, stream: TransportStream, patience: AbortController): Promise<Error> {
-    const timer = this.#clock.timer(REFUSAL_DEADLINE, () => patience.abort());
-    const chunks: Uint8Array[] = [];
-    try {
-      await readBegin(stream.chunks, LONGEST_REFUSAL + 1, chunks);
-    } finally {
-      timer.cancel();
-    }
-    const { status, headers } = stream;
-    return parseRefusal({ call, status, headers, body: Buffer.concat(chunks) }, this.#clock.now());
-  }
 }
 
 const patchTypes: Readonly<Record<Patch['kind'], string>> = {
@@ -277,32 +261,4 @@ function callOf(
   target: { readonly namespace?: string; readonly name?: string },
 ): Call {
   return { verb, kind: type.kind, namespace: target.namespace, name: target.name };
-}
-
-/** What would have been stored has no resourceVersion; it is given the key's name, and none. */
-function parseUnstored(
-  answer: Answer,
-  { namespace, name = '' }: { readonly namespace?: string; readonly name?: string },
-): KubernetesObject {
-  const value = parseJson(answer);
-  const unstored = {
-    name,
-    ...(namespace !== undefined && { namespace }),
-    uid: '',
-    resourceVersion: '',
-  };
-  if (!isJsonObject(value)) return { metadata: unstored };
-  const metadata = isJsonObject(value['metadata']) ? value['metadata'] : {};
-  return { ...value, metadata: { ...metadata, ...unstored } };
-}
-
-/** An eviction or a binding is answered by a bare Status; it is given the key's name, and no uid. */
-function parseCreated(
-  answer: Answer,
-  key: { readonly namespace?: string; readonly name?: string },
-): KubernetesObject {
-  const value = parseJson(answer);
-  if (!isStatus(value) || !isJsonObject(value)) return parseObject(answer);
-  const metadata = { ...key, name: key.name ?? '', uid: '', resourceVersion: '' };
-  return { ...value, metadata };
 }

@@ -48,6 +48,34 @@ export function parseObjectOrStatus(answer: Answer): KubernetesObject | undefine
   return value as KubernetesObject;
 }
 
+/** Returns what would have been stored, which has no resourceVersion; it is given the key's name, and none. */
+export function parseUnstored(
+  answer: Answer,
+  { namespace, name = '' }: { readonly namespace?: string; readonly name?: string },
+): KubernetesObject {
+  const value = parseJson(answer);
+  const unstored = {
+    name,
+    ...(namespace !== undefined && { namespace }),
+    uid: '',
+    resourceVersion: '',
+  };
+  if (!isJsonObject(value)) return { metadata: unstored };
+  const metadata = isJsonObject(value['metadata']) ? value['metadata'] : {};
+  return { ...value, metadata: { ...metadata, ...unstored } };
+}
+
+/** Returns what was created; an eviction or a binding is answered by a bare Status, which is given the key's name, and no uid. */
+export function parseCreated(
+  answer: Answer,
+  key: { readonly namespace?: string; readonly name?: string },
+): KubernetesObject {
+  const value = parseJson(answer);
+  if (!isStatus(value) || !isJsonObject(value)) return parseObject(answer);
+  const metadata = { ...key, name: key.name ?? '', uid: '', resourceVersion: '' };
+  return { ...value, metadata };
+}
+
 /** Returns the list of a 2xx answer. @throws {MalformedAnswerError} when it, or any item, is not what the API promises */
 export function parseList(answer: Answer): ListResult {
   const value = parseJson(answer);

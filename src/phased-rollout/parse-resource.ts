@@ -1,6 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Parsed } from '#base/parsed.ts';
 import type { Cached } from '#kubernetes/informer/informer.ts';
+import type { AnnotationKey } from '#statefulset/known-keys.ts';
 import {
   arrayAt,
   identityIn,
@@ -15,7 +16,7 @@ import { parseStatus, type RolloutStatus } from './status.ts';
 /** Finalizer of a PhasedRollout: while it is there, the object owns a set, or may. */
 export const finalizer = 'sts.plus/finalizer';
 /** Annotation of a StatefulSet that names the PhasedRollout which rolls it out. */
-export const ownerAnnotation = 'sts.plus/phasedRollout';
+export const ownerAnnotation = 'sts.plus/phasedRollout' satisfies AnnotationKey;
 
 /** A PhasedRollout as this program keeps it. */
 export interface RolloutView extends Cached {

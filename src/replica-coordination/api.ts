@@ -4,16 +4,21 @@ import { quoted } from '#base/text/quoted.ts';
 import { parseGoDuration } from '#base/time/go-duration.ts';
 import { parseTimestamp } from '#base/time/timestamp.ts';
 import type { Instant, Millis } from '#base/units.ts';
+import type { AnnotationKey } from '#statefulset/known-keys.ts';
 import { LAST_DOWNSCALE, MINIMUM_TIME } from '#statefulset/last-downscale.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 
-const LEADER = 'grafana.com/rollout-downscale-leader';
-const UPSCALE_GATE = 'grafana.com/rollout-upscale-only-when-leader-ready';
-const FORCE = 'grafana.com/rollout-force-replicas';
-const REFERENCE_NAME = 'grafana.com/rollout-mirror-replicas-from-resource-name';
-const REFERENCE_KIND = 'grafana.com/rollout-mirror-replicas-from-resource-kind';
-const REFERENCE_API_VERSION = 'grafana.com/rollout-mirror-replicas-from-resource-api-version';
-const WRITE_BACK = 'grafana.com/rollout-mirror-replicas-from-resource-write-back';
+const LEADER = 'grafana.com/rollout-downscale-leader' satisfies AnnotationKey;
+const UPSCALE_GATE = 'grafana.com/rollout-upscale-only-when-leader-ready' satisfies AnnotationKey;
+const FORCE = 'grafana.com/rollout-force-replicas' satisfies AnnotationKey;
+const REFERENCE_NAME =
+  'grafana.com/rollout-mirror-replicas-from-resource-name' satisfies AnnotationKey;
+const REFERENCE_KIND =
+  'grafana.com/rollout-mirror-replicas-from-resource-kind' satisfies AnnotationKey;
+const REFERENCE_API_VERSION =
+  'grafana.com/rollout-mirror-replicas-from-resource-api-version' satisfies AnnotationKey;
+const WRITE_BACK =
+  'grafana.com/rollout-mirror-replicas-from-resource-write-back' satisfies AnnotationKey;
 
 /** The greatest count that the API stores. */
 const maxReplicas = 2_147_483_647;

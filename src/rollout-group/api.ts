@@ -1,7 +1,6 @@
 import type { Parsed, Problem } from '#base/parsed.ts';
 import { valid } from '#base/parsed.ts';
-import { GROUP_LABEL } from '#statefulset/group.ts';
-import { LAST_DOWNSCALE, MINIMUM_TIME } from '#statefulset/last-downscale.ts';
+import { type AnnotationKey, type KeptKey, keysOfOthersIn } from '#statefulset/known-keys.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import {
   defaultMaxUnavailable,
@@ -9,33 +8,12 @@ import {
   parseMaxUnavailable,
 } from './max-unavailable.ts';
 
-const MAX_UNAVAILABLE = 'rollout-max-unavailable';
-const PAUSED = 'grafana.com/rollout-paused';
+const MAX_UNAVAILABLE = 'rollout-max-unavailable' satisfies AnnotationKey;
+const PAUSED = 'grafana.com/rollout-paused' satisfies AnnotationKey;
 
-/** Keys of the rollout family that are read from annotations; the rest of the family is read from labels (IN-2). */
-const annotationKeys = [
-  MAX_UNAVAILABLE,
-  PAUSED,
-  'grafana.com/rollout-downscale-leader',
-  'grafana.com/rollout-upscale-only-when-leader-ready',
-  LAST_DOWNSCALE,
-  'grafana.com/rollout-force-replicas',
-  'grafana.com/rollout-mirror-replicas-from-resource-name',
-  'grafana.com/rollout-mirror-replicas-from-resource-kind',
-  'grafana.com/rollout-mirror-replicas-from-resource-api-version',
-  'grafana.com/rollout-mirror-replicas-from-resource-write-back',
-  'grafana.com/rollout-delayed-downscale',
-  'grafana.com/rollout-prepare-delayed-downscale-url',
-  'grafana.com/prepare-downscale-http-path',
-  'grafana.com/prepare-downscale-http-port',
-] as const;
-
-const labelKeys = [
-  GROUP_LABEL,
-  MINIMUM_TIME,
-  'grafana.com/no-downscale',
-  'grafana.com/prepare-downscale',
-] as const;
+/** Read from annotations, and from labels: precomputed, as each pass looks for them on each set. */
+const annotationKeys = keysOfOthersIn('annotations');
+const labelKeys = keysOfOthersIn('labels');
 
 /** Reports whether the rollout of `set` is paused: exactly `true` (IN-13). */
 export function isPaused(set: StatefulSetView): boolean {
@@ -62,7 +40,7 @@ type MapName = 'labels' | 'annotations';
 
 /** Adds to `found` what stands in the wrong map only: a list for each set of each pass would be empty nearly always. */
 function findMisplaced(
-  keys: Iterable<string>,
+  keys: readonly KeptKey[],
   { set, right, wrong }: { set: StatefulSetView; right: MapName; wrong: MapName },
   found: Problem[],
 ): void {

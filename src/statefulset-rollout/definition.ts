@@ -2,19 +2,16 @@ import type { JsonObject } from '#base/json.ts';
 import { conditionSchema } from '#kubernetes/custom-resource/condition-schema.ts';
 import { definitionOf } from '#kubernetes/custom-resource/custom-resource-definition.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import {
+  discoveryRule,
+  nameRule,
+  repairRule,
+  ruled,
+  setRules,
+  specRules,
+  urlRule,
+} from './definition-rules.ts';
 import { phases } from './progress.ts';
-
-/** A rule that the API server carries out, in its own language. */
-type Rule = {
-  readonly rule: string;
-  /** Names the field, and what would be right. */
-  readonly message: string;
-  readonly fieldPath?: string;
-};
-
-function ruled(schema: JsonObject, ...rules: readonly Rule[]): JsonObject {
-  return { ...schema, 'x-kubernetes-validations': rules };
-}
 
 function text(maxLength: number, description: string, more: JsonObject = {}): JsonObject {
   return { type: 'string', maxLength, description, ...more };
@@ -53,15 +50,6 @@ const channel = text(
   },
 );
 
-/** Of URLs: `@` before the path would name a user. */
-function urlRule(field: string): Rule {
-  return {
-    rule: `self.${field}.matches('^https?://[^@/?#]+([/?][^#]*)?$')`,
-    message: `${field} must be a URL of http or https without a user and without a fragment`,
-    fieldPath: `.${field}`,
-  };
-}
-
 const stageId = text(128, 'What the receiver knows this rollout by.', {
   pattern: '^[A-Za-z0-9._:-]+$',
 });
@@ -80,11 +68,7 @@ const carriedSet = ruled(
           },
           { 'x-kubernetes-preserve-unknown-fields': true, required: ['name'] },
         ),
-        {
-          rule: 'self.name == oldSelf.name',
-          message: 'name cannot be changed',
-          fieldPath: '.name',
-        },
+        nameRule,
       ),
       spec: object(
         {
@@ -101,20 +85,7 @@ const carriedSet = ruled(
       required: ['apiVersion', 'kind', 'metadata', 'spec'],
     },
   ),
-  {
-    rule: "self.apiVersion == 'apps/v1' && self.kind == 'StatefulSet'",
-    message: 'statefulset must be a StatefulSet of apps/v1',
-  },
-  {
-    rule: "!has(self.spec.updateStrategy) || !has(self.spec.updateStrategy.type) || self.spec.updateStrategy.type == 'OnDelete'",
-    message: 'updateStrategy.type must be OnDelete, or not there',
-    fieldPath: '.spec.updateStrategy.type',
-  },
-  {
-    rule: '!has(self.spec.replicas) || self.spec.replicas >= 0',
-    message: 'replicas must be 0 or more',
-    fieldPath: '.spec.replicas',
-  },
+  ...setRules,
 );
 
 const discovery = ruled(
@@ -140,11 +111,7 @@ const discovery = ruled(
     },
     { description: 'What else than Kubernetes must call a pod healthy.' },
   ),
-  {
-    rule: "(has(self.provider) && self.provider == 'none') || (has(self.serviceNames) && self.serviceNames.size() > 0)",
-    message: 'serviceNames must have at least one name, unless provider is none',
-    fieldPath: '.serviceNames',
-  },
+  discoveryRule,
 );
 
 const spec = ruled(
@@ -220,26 +187,13 @@ const spec = ruled(
           policy: words(['Report', 'Pin'], 'Whether an old pod that dies comes back old.'),
           repair: { ...flag, description: 'Whether leaked pods go back; only with Pin.' },
         }),
-        {
-          rule: "!has(self.repair) || !self.repair || (has(self.policy) && self.policy == 'Pin')",
-          message: 'repair needs policy Pin',
-          fieldPath: '.repair',
-        },
+        repairRule,
       ),
       maxParallelWithoutBudget: integer([1, 100], 'How many pods go at once without a budget.'),
     },
     { required: ['statefulset', 'percent'] },
   ),
-  {
-    rule: '!has(self.channel) || !has(self.notifications) || !has(self.notifications.slack) || !has(self.notifications.slack.channel) || self.channel == self.notifications.slack.channel',
-    message: 'channel and notifications.slack.channel must be equal where both are there',
-    fieldPath: '.channel',
-  },
-  {
-    rule: '!has(self.bapi) || !has(self.callback) || !has(self.callback.webhook)',
-    message: 'bapi and callback.webhook cannot both be there: one receiver is called',
-    fieldPath: '.callback',
-  },
+  ...specRules,
 );
 
 const count = { type: 'integer', format: 'int32' } as const;

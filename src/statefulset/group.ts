@@ -1,7 +1,8 @@
+import type { LabelKey } from './known-keys.ts';
 import type { StatefulSetView } from './view.ts';
 
 /** The label that makes a StatefulSet part of a group (IN-10); its value, even the empty one, is the group. */
-export const GROUP_LABEL = 'rollout-group';
+export const GROUP_LABEL = 'rollout-group' satisfies LabelKey;
 
 /** Returns the group of `set`; undefined when it is not labelled, and so not ours. The empty text is a legal name. */
 export function groupOf(set: StatefulSetView): string | undefined {

@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '#base/json.ts';
+import type { AnnotationKey, LabelKey } from './known-keys.ts';
 
 /** Annotation of a StatefulSet: when it was last scaled down, as a webhook noted it (IN-17). */
-export const LAST_DOWNSCALE = 'grafana.com/last-downscale';
+export const LAST_DOWNSCALE = 'grafana.com/last-downscale' satisfies AnnotationKey;
 
 /** Label of a StatefulSet: the Go duration that must lie between the down-scales of two zones (IN-16). */
-export const MINIMUM_TIME = 'grafana.com/min-time-between-zones-downscale';
+export const MINIMUM_TIME = 'grafana.com/min-time-between-zones-downscale' satisfies LabelKey;
 
 /** What the ConfigMap of the zone tracker says of one set. */
 export type ZoneEntry =

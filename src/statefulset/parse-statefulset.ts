@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
-import { isRolloutKey } from './known-keys.ts';
+import { isKeptAnnotation } from './known-keys.ts';
 import { formatLabelSelector } from './label-selector.ts';
 import {
   controllerIn,
@@ -24,7 +24,7 @@ export function parseStatefulSet(object: JsonObject): StatefulSetView {
     isDeleting: stringAt(metadata, 'deletionTimestamp') !== undefined,
     ...controllerOf(metadata),
     labels: stringMapAt(metadata, 'labels'),
-    annotations: stringMapAt(metadata, 'annotations', isRolloutKey),
+    annotations: stringMapAt(metadata, 'annotations', isKeptAnnotation),
     spec: parseSpec(objectAt(object, 'spec')),
     status: parseStatus(objectAt(object, 'status')),
   });

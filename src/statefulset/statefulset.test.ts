@@ -235,12 +235,13 @@ test('parseStatefulSet() reads the partition, and whether pods are made in order
   assert.deepEqual([spec.partition, spec.isOrdered], [3, false]);
 });
 
-test('parseStatefulSet() keeps all labels, and of annotations only what the rollout family knows', () => {
+test('parseStatefulSet() keeps all labels, and of annotations only those that are read from there', () => {
   const map = {
     'rollout-group': 'g',
     'grafana.com/no-downscale': 'true',
     team: 'x',
     'kubectl.kubernetes.io/x': '{}',
+    'bedrock.operator.slack.com/last-applied': '{}',
   };
   const view = parseStatefulSet({ metadata: { labels: map, annotations: map } });
   assert.deepEqual(view.labels, map);

@@ -4,6 +4,7 @@
  */
 import type { Brand } from '#base/brand.ts';
 import type { Instant, Millis, Monotonic } from '#base/units.ts';
+import type { KeptKey } from './known-keys.ts';
 
 /** The index in a pod's name; starts at the set's `spec.ordinals.start`. */
 export type Ordinal = Brand<number, 'Ordinal'>;
@@ -25,7 +26,8 @@ export interface StatefulSetView {
   readonly controllerName?: string;
   /** Its own; budgets select by any of them. */
   readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
+  /** Only those that are read, and labels that stand there by mistake. */
+  readonly annotations: Readonly<Partial<Record<KeptKey, string>>>;
   readonly spec: {
     readonly replicas: number;
     /** `OnDelete` or `RollingUpdate`; kept as text so that an unknown one can be named. */

@@ -5,20 +5,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  type ClientRequest,
-  createServer,
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-  type RequestOptions,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Clock, Timer } from '#base/clock.ts';
 import { type Instant, type Millis, millis, seconds } from '#base/units.ts';
 import type { SeededRandom } from '#cluster/seeded-random.ts';
+import { Forwarder, passBack, wholeBody } from './forwarder.ts';
 
 /** What a {@link LateProxy} is made of. */
 export interface LateProxyOptions {
@@ -80,13 +71,6 @@ interface Held {
   readonly goOn: () => void;
 }
 
-/** An answer, read whole. */
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: Buffer;
-}
-
 /** See the head of the file. */
 export class LateProxy {
   /** What arrived late, in order of arrival. */
@@ -96,7 +80,7 @@ export class LateProxy {
   readonly #options: LateProxyOptions;
   readonly #longestDelay: Millis;
   readonly #server: Server;
-  readonly #agent: HttpAgent;
+  readonly #forwarder: Forwarder;
   readonly #held = new Set<Held>();
   readonly #underWay = new Set<Promise<void>>();
   #isOrphaned = false;
@@ -104,11 +88,7 @@ export class LateProxy {
   constructor(options: LateProxyOptions) {
     this.#options = options;
     this.#longestDelay = options.longestDelay ?? seconds(5);
-    const { server, ca } = options;
-    this.#agent =
-      server.protocol === 'https:'
-        ? new HttpsAgent({ keepAlive: true, ca })
-        : new HttpAgent({ keepAlive: true });
+    this.#forwarder = new Forwarder(options);
     this.#server = createServer((request, response) => this.#serve(request, response));
     // An API server keeps idle connections open; to end one earlier would be a fault of ours.
     this.#server.keepAliveTimeout = 0;
@@ -148,7 +128,7 @@ export class LateProxy {
   /** Ends all connections; what is held is dropped. */
   async close(): Promise<void> {
     for (const { timer } of this.#held) timer.cancel();
-    this.#agent.destroy();
+    this.#forwarder.close();
     this.#server.closeAllConnections();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
@@ -158,31 +138,18 @@ export class LateProxy {
     request.on('error', () => response.destroy());
     if (!isAmong(heldWrites, request)) {
       if (isAmong(toldWrites, request)) void this.#tellOf(request, response);
-      else this.#passOn(request, response);
+      else this.#forwarder.passOn(request, response);
       return;
     }
     const writing = this.#write(request, response).finally(() => this.#underWay.delete(writing));
     this.#underWay.add(writing);
   }
 
-  #passOn(request: IncomingMessage, response: ServerResponse): void {
-    const { headers } = request;
-    const forwarded = this.#forward({ ...linesOf(request), headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 0, answer.headers);
-      response.flushHeaders();
-      answer.on('error', () => response.destroy());
-      answer.pipe(response);
-    });
-    forwarded.on('error', () => response.destroy());
-    response.on('close', () => forwarded.destroy());
-    request.pipe(forwarded);
-  }
-
   async #tellOf(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await wholeBody(request);
     if (body === undefined) return;
     this.#tell(request, 'sent', body);
-    const answer = await this.#answerTo(request, { body, headers: {} });
+    const answer = await this.#forwarder.answerTo(request, { body, headers: {} });
     this.#tell(request, 'answered', body);
     passBack(answer, response);
   }
@@ -200,7 +167,10 @@ export class LateProxy {
     if (this.#isOrphaned || random.fraction() < heldChance) await this.#hold(longest);
     const isLate = this.#isOrphaned;
     const arrivedAt = clock.now();
-    const answer = await this.#answerTo(request, { body, headers: { 'audit-id': auditId } });
+    const answer = await this.#forwarder.answerTo(request, {
+      body,
+      headers: { 'audit-id': auditId },
+    });
     this.#tell(request, 'answered', body);
     if (isLate) {
       const { method = '', url: path = '' } = request;
@@ -227,52 +197,6 @@ export class LateProxy {
     const { clock, random } = this.#options;
     return clock.timer(millis(random.below(longest + 1)), fire);
   }
-
-  /** Sends a write that was read whole. @returns undefined where there is no whole answer */
-  #answerTo(
-    request: IncomingMessage,
-    { body, headers: more }: Pick<Answer, 'body'> & Pick<IncomingMessage, 'headers'>,
-  ): Promise<Answer | undefined> {
-    const headers = { ...request.headers, ...more };
-    return new Promise((resolve) => {
-      const forwarded = this.#forward({ ...linesOf(request), headers }, (answer) => {
-        wholeBody(answer).then(
-          (read) =>
-            resolve(
-              read && { status: answer.statusCode ?? 0, headers: answer.headers, body: read },
-            ),
-          () => resolve(undefined),
-        );
-      });
-      forwarded.on('error', () => resolve(undefined));
-      forwarded.end(body);
-    });
-  }
-
-  #forward(
-    request: Pick<RequestOptions, 'method' | 'path'> & Pick<IncomingMessage, 'headers'>,
-    onAnswer: (answer: IncomingMessage) => void,
-  ): ClientRequest {
-    const { server } = this.#options;
-    const options: RequestOptions = {
-      host: server.hostname,
-      port: server.port,
-      agent: this.#agent,
-      ...request,
-      headers: { ...request.headers, host: server.host },
-    };
-    const send = server.protocol === 'https:' ? httpsRequest : httpRequest;
-    return send(options, onAnswer);
-  }
-}
-
-function linesOf({ method, url }: IncomingMessage): Pick<RequestOptions, 'method' | 'path'> {
-  return { method, path: url };
-}
-
-function passBack(answer: Answer | undefined, response: ServerResponse): void {
-  if (answer === undefined) response.destroy();
-  else response.writeHead(answer.status, answer.headers).end(answer.body);
 }
 
 function isAmong(writes: readonly RegExp[], request: IncomingMessage): boolean {
@@ -282,17 +206,6 @@ function isAmong(writes: readonly RegExp[], request: IncomingMessage): boolean {
 
 function lineOf({ method = '', url = '' }: IncomingMessage): string {
   return `${method} ${url.replace(/\?.*/, '')}`;
-}
-
-/** @returns undefined when it was cut off */
-async function wholeBody(message: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of message) chunks.push(chunk as Buffer);
-  } catch {
-    return undefined;
-  }
-  return message.complete ? Buffer.concat(chunks) : undefined;
 }
 
 /** What arrived late, in one line: how many of each kind with which outcome. */

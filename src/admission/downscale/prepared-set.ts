@@ -4,13 +4,14 @@ import { quoted } from '#base/text/quoted.ts';
 import { endpointAt } from '#pod-http/pod-endpoint.ts';
 import { type PodUrl, podUrls } from '#pod-http/pod-url.ts';
 import { GROUP_LABEL } from '#statefulset/group.ts';
+import type { AnnotationKey } from '#statefulset/known-keys.ts';
 import { LAST_DOWNSCALE } from '#statefulset/last-downscale.ts';
 import { objectAt, stringAt } from '#statefulset/parse-fields.ts';
 import { PREPARE_DOWNSCALE } from '../review/downscale-text.ts';
 import { annotationsOf, labelsOf } from './parse-workload.ts';
 
-const PORT = 'grafana.com/prepare-downscale-http-port';
-const PATH = 'grafana.com/prepare-downscale-http-path';
+const PORT = 'grafana.com/prepare-downscale-http-port' satisfies AnnotationKey;
+const PATH = 'grafana.com/prepare-downscale-http-path' satisfies AnnotationKey;
 
 /** What prepare-downscale reads of the StatefulSet that shrinks. Absent texts are empty. */
 export interface PreparedSet {

@@ -1,3 +1,4 @@
+import type { LabelKey } from '#statefulset/known-keys.ts';
 import type { AdmissionRequest } from './review.ts';
 
 /** A decrease of `spec.replicas`. */
@@ -7,9 +8,9 @@ export interface Shrinkage {
 }
 
 /** The label that forbids down-scales. */
-export const NO_DOWNSCALE = 'grafana.com/no-downscale';
+export const NO_DOWNSCALE = 'grafana.com/no-downscale' satisfies LabelKey;
 /** The label that asks for pods to be prepared before a down-scale. */
-export const PREPARE_DOWNSCALE = 'grafana.com/prepare-downscale';
+export const PREPARE_DOWNSCALE = 'grafana.com/prepare-downscale' satisfies LabelKey;
 
 /** Returns `statefulsets/ingester-zone-a in ns`. */
 export function targetText({ resource, name, namespace }: AdmissionRequest): string {

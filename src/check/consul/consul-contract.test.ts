@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { millis } from '#base/units.ts';
+import { ConsulAgent } from '#support/external-services/consul-agent.ts';
 import {
   isConsulMissing,
   NO_CONSUL,
   type RunningConsul,
   startConsul,
 } from '#support/external-services/consul-binary.ts';
-import { ConsulAgent, ConsulServer } from '#support/external-services/consul-server.ts';
+import { ConsulServer } from '#support/external-services/consul-server.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { type Consul, type ConsulAnswer, type ConsulQuestion, createConsul } from './consul.ts';
 import { noIndex } from './consul-index.ts';

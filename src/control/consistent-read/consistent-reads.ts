@@ -1,11 +1,10 @@
 import type { Clock } from '#base/clock.ts';
 import { getOrAdd } from '#base/get-or-add.ts';
-import type { Monotonic } from '#base/units.ts';
-import type { Client, ListQuery, ListResult } from '#kubernetes/client.ts';
+import type { Client, ListQuery } from '#kubernetes/client.ts';
 import type { Freshness } from '#kubernetes/informer/freshness.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
-import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
-import { compareRevisions, newerRevision, RevisionWentBackError } from '#kubernetes/revision.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { compareRevisions } from '#kubernetes/revision.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
@@ -19,6 +18,7 @@ import {
   selectorOf,
 } from '../watch/group-sets.ts';
 import { type Newer, type SetProof, type TypeBasis, typeBasis } from './basis.ts';
+import { consistentList, type SentList } from './consistent-list.ts';
 import { type Known, nothingNewer, overlaid, type Read } from './overlaid-read.ts';
 
 /** What consistent reads go through. */
@@ -42,20 +42,6 @@ interface ScopeReads {
 export interface ReadWish {
   readonly pods: boolean;
   readonly statefulSets: boolean;
-}
-
-/**
- * A list is older than a write of ours that had been answered before it was sent: whatever serves it shows the past, so
- * that it proves nothing. That may pass, unlike a view that went back (D-6).
- */
-export class LaggingReadError extends Error {
-  override readonly name = 'LaggingReadError';
-
-  constructor(subject: string, revisions: { readonly read: string; readonly written: string }) {
-    super(
-      `The API server answered a list of ${subject} as of revision ${revisions.read}, although this operator had written revision ${revisions.written} before`,
-    );
-  }
 }
 
 /** The sets of a scope, and by what the view of them is proven. */
@@ -156,7 +142,7 @@ export class ConsistentReads {
       labelSelector: selectorOf(scope),
       ...(name !== undefined && { fieldSelector: `metadata.name=${name}` }),
     };
-    const { result, sentAt } = await this.#list(resourceTypes.statefulSets, query, signal);
+    const { result, sentAt } = await this.#list('statefulSets', query, signal);
     const read = readOf({ result, sentAt }, parseStatefulSet);
     this.#of(scope).sets = read;
     return [...read.objects.values()];
@@ -164,30 +150,13 @@ export class ConsistentReads {
 
   async #readPods(scope: SetScope, set: StatefulSetView, signal: AbortSignal): Promise<void> {
     const query = { namespace: set.namespace, labelSelector: set.spec.selector };
-    const sent = await this.#list(resourceTypes.pods, query, signal);
+    const sent = await this.#list('pods', query, signal);
     this.#of(scope).pods.set(set.uid, readOf(sent, this.#ports.parsePod ?? parsePod));
   }
 
-  async #list(type: ResourceType, query: ListQuery, signal: AbortSignal): Promise<SentList> {
-    const { clock, client, pods, statefulSets } = this.#ports;
-    const freshness = type === resourceTypes.pods ? pods : statefulSets;
-    // A limiter may hold the request back: its age counts from when it is handed to the socket.
-    let sentAt = clock.monotonic();
-    let { seen, written } = freshness;
-    const beforeSend = (): void => {
-      sentAt = clock.monotonic();
-      ({ seen, written } = freshness);
-    };
-    const result = await client.list(type, query, { signal, beforeSend });
-    if (written !== undefined && compareRevisions(result.resourceVersion, written) < 0) {
-      throw new LaggingReadError(type.plural, { read: result.resourceVersion, written });
-    }
-    // What had been delivered before the request left had been stored: no consistent read is older than that.
-    if (seen !== undefined && compareRevisions(result.resourceVersion, seen) < 0) {
-      throw new RevisionWentBackError(type.plural, result.resourceVersion, seen);
-    }
-    freshness.consistentRead(result.resourceVersion, sentAt, newestOf(result));
-    return { sentAt, result };
+  #list(of: 'pods' | 'statefulSets', query: ListQuery, signal: AbortSignal): Promise<SentList> {
+    const { clock, client, [of]: freshness } = this.#ports;
+    return consistentList({ clock, client, freshness, type: resourceTypes[of] }, query, signal);
   }
 
   #of(scope: SetScope): ScopeReads {
@@ -206,18 +175,6 @@ function keyOf(scope: SetScope): string {
 function isReached(revision: string, cache: Freshness): boolean {
   if (cache.hasSeen(revision)) return true;
   return cache.highest !== undefined && compareRevisions(cache.highest, revision) > 0;
-}
-
-/** Returns the revision of the object that changed last; the cache is to show it soon. */
-function newestOf({ items }: ListResult): string | undefined {
-  let newest: string | undefined;
-  for (const { metadata } of items) newest = newerRevision(newest, metadata.resourceVersion);
-  return newest;
-}
-
-interface SentList {
-  readonly sentAt: Monotonic;
-  readonly result: ListResult;
 }
 
 function readOf<View extends { readonly uid: string }>(

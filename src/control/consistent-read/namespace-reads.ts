@@ -6,7 +6,7 @@ import type { KubernetesObject } from '#kubernetes/object.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
 import { compareRevisions, newerRevision } from '#kubernetes/revision.ts';
 import { isNotFound } from '#kubernetes/transport/api-error.ts';
-import { LaggingReadError } from './consistent-reads.ts';
+import { LaggingReadError } from './consistent-list.ts';
 import type { Read } from './overlaid-read.ts';
 import { SharedRounds } from './shared-rounds.ts';
 

@@ -1,5 +1,5 @@
 import { StaleBasisError, ViewNotReadError } from './basis.ts';
-import { LaggingReadError } from './consistent-reads.ts';
+import { LaggingReadError } from './consistent-list.ts';
 import { UnshownZoneError } from './node-zone-proofs.ts';
 import { UnshownChangeError } from './resource-proofs.ts';
 

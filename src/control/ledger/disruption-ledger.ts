@@ -20,6 +20,7 @@ import {
   type Swap,
   type SwapSight,
 } from './batched-swaps.ts';
+import { denialsIn, heldAnswers } from './held-answers.ts';
 import {
   type Asked,
   droppedBy,
@@ -188,7 +189,7 @@ export class DisruptionLedger {
     const changes = isToBeStored
       ? Object.entries(formatLedger(decided.ledger, this.#bearing().binding))
       : [];
-    const answers = this.#held(decided.answers, { requests, moment });
+    const answers = this.#held(decided.answers, requests, moment);
     return { changes: new Map(changes), answers: inOrder(questions, answers) };
   }
 
@@ -198,32 +199,20 @@ export class DisruptionLedger {
     const questions = questionsOf(asked);
     const requests = requestsOf(questions).map((request) => ({ ...request, isDryRun: true }));
     const { answers } = this.#decided(requests, moment);
-    const denied = this.#held(answers, { requests, moment }).map(
-      (answer): LedgerAnswer =>
-        answer.kind === 'allowed' ? { kind: 'unproven', since: undefined } : answer,
-    );
+    const denied = denialsIn(this.#held(answers, requests, moment));
     return { changes: new Map(), answers: inOrder(questions, denied) };
   }
 
-  /**
-   * Returns `answers` as far as they hold: what stands in the way only because the view is older than the ledger may have
-   * ended long ago, so that the view has to be proven before that is said.
-   */
+  /** Returns `answers` as far as they hold on the view of `moment`. */
   #held(
     answers: readonly Decision[],
-    {
-      requests,
-      moment,
-    }: { readonly requests: readonly DisruptionRequest[]; readonly moment: LedgerMoment },
+    requests: readonly DisruptionRequest[],
+    moment: LedgerMoment,
   ): readonly LedgerAnswer[] {
-    if (answers.every(({ kind }) => kind === 'allowed')) return answers;
-    const since = this.#seen.unshownSince(moment.view.provenAt);
-    if (since === undefined) return answers;
     const view = { ...moment.view, provenAt: moment.at.monotonic };
-    const asIfShown = this.#decided(requests, { ...moment, view }).answers;
-    return answers.map((answer, index): LedgerAnswer => {
-      const mayBeOver = answer.kind === 'denied' && asIfShown[index]?.kind === 'allowed';
-      return mayBeOver ? { kind: 'unproven', since } : answer;
+    return heldAnswers(answers, {
+      unshownSince: () => this.#seen.unshownSince(moment.view.provenAt),
+      asIfShown: () => this.#decided(requests, { ...moment, view }).answers,
     });
   }
 

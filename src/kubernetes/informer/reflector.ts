@@ -19,7 +19,7 @@ import {
   type WatchEvent,
 } from '../list-watch/watch-decoder.ts';
 import { readWatch, type WatchReading } from '../list-watch/watch-reading.ts';
-import { withoutSpec, withoutSpecButNode } from '../list-watch/without-spec.ts';
+import { type SpecReading, textReading } from '../list-watch/without-spec.ts';
 import type { KubernetesObject } from '../object.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { newerRevision, RevisionWentBackError } from '../revision.ts';
@@ -68,8 +68,8 @@ export interface ReflectorOptions extends ListScope {
   readonly report: (problem: InformerProblem) => void;
   /** Whether a 404 of the list means that the type is not installed, which is no failure. */
   readonly isAbsentAllowed: boolean;
-  /** Whether anybody reads the spec of the objects; see {@link withoutSpec} for which types it can be left out; `node-name`: of a pod's nothing but that. @default true */
-  readonly isSpecRead?: boolean | 'node-name';
+  /** Whether anybody reads the spec of the objects. @default true */
+  readonly isSpecRead?: SpecReading;
 }
 
 /** Longest silence of a watch (D-9), and of a streaming list that has not shown its end. */
@@ -297,11 +297,4 @@ export class Reflector {
   #subject(): string {
     return subjectOf(this.#options);
   }
-}
-
-function textReading(
-  isSpecRead: ReflectorOptions['isSpecRead'],
-): ((line: Buffer) => string) | undefined {
-  if (isSpecRead === 'node-name') return withoutSpecButNode;
-  return isSpecRead === false ? withoutSpec : undefined;
 }

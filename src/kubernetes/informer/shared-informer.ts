@@ -4,6 +4,7 @@ import type { Millis, Monotonic } from '#base/units.ts';
 import type { Client } from '../client.ts';
 import { scopeOf, subjectOf } from '../list-watch/list-scope.ts';
 import type { WatchChangeType } from '../list-watch/watch-decoder.ts';
+import type { SpecReading } from '../list-watch/without-spec.ts';
 import type { KubernetesObject } from '../object.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { RevisionWentBackError } from '../revision.ts';
@@ -34,7 +35,7 @@ export interface InformerOptions<T extends Cached> {
   /** Whether a type that is not installed counts as one without objects. @default false */
   readonly isAbsentAllowed?: boolean;
   /** Whether `project` reads the spec; pods whose spec is not read are cheaper by most of their size; `node-name`: of the spec of a pod that alone. @default true */
-  readonly isSpecRead?: boolean | 'node-name';
+  readonly isSpecRead?: SpecReading;
 }
 
 /** Returns an informer that does nothing yet; add the handlers, then `run` it once. */

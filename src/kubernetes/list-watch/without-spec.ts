@@ -21,6 +21,17 @@ const bracket = 0x5d;
 const colon = 0x3a;
 const comma = 0x2c;
 
+/** Whether the spec of objects is read; see {@link withoutSpec} for which types it can be left out; `node-name`: of a pod's nothing but that. */
+export type SpecReading = boolean | 'node-name';
+
+/** Returns how the text of a watch event is read, where not all of it is; undefined where it is. @param isSpecRead true by default */
+export function textReading(
+  isSpecRead: SpecReading | undefined,
+): ((line: Buffer) => string) | undefined {
+  if (isSpecRead === 'node-name') return withoutSpecButNode;
+  return isSpecRead === false ? withoutSpec : undefined;
+}
+
 /**
  * Returns the text of one watch event without the object's spec, annotations and managed fields, where these can be cut out
  * without parsing; else the whole.

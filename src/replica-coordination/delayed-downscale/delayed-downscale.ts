@@ -5,10 +5,11 @@ import { parsePrometheusDuration } from '#base/time/prometheus-duration.ts';
 import type { Millis } from '#base/units.ts';
 import { readPodUrl } from '#pod-http/pod-endpoint.ts';
 import { type PodUrl, podUrls } from '#pod-http/pod-url.ts';
+import type { AnnotationKey } from '#statefulset/known-keys.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 
-const DELAY = 'grafana.com/rollout-delayed-downscale';
-const URL_KEY = 'grafana.com/rollout-prepare-delayed-downscale-url';
+const DELAY = 'grafana.com/rollout-delayed-downscale' satisfies AnnotationKey;
+const URL_KEY = 'grafana.com/rollout-prepare-delayed-downscale-url' satisfies AnnotationKey;
 /** The domain is a flag of this program: what a set says is right, or wrong, with any. */
 const anyDomain = 'cluster.local.';
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { after, instant, seconds } from '#base/units.ts';
-import { budgetOf, RolloutPlay } from '#support/rollouts/rollout-play.ts';
+import { budgetOf } from '#support/rollouts/played-cluster.ts';
+import { RolloutPlay } from '#support/rollouts/rollout-play.ts';
 import type { RolloutSnapshot } from '../snapshot.ts';
 import type { RolloutPlan } from './plan-decision.ts';
 

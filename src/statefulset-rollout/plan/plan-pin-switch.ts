@@ -1,7 +1,9 @@
 import type { RolledSet, RolloutSnapshot } from '../snapshot.ts';
 import { because, type RolloutPass, type Step } from './plan-outcome.ts';
-import { isPinned, planClosed, planRepair, planRestored, settingPartition } from './plan-pin.ts';
+import { planClosed, planRestored } from './plan-pin.ts';
+import { isPinned, settingPartition } from './plan-pinned-set.ts';
 import { type Place, placesOf } from './plan-places.ts';
+import { planRepair } from './plan-repair.ts';
 import { namesOf } from './plan-rotation.ts';
 
 /**

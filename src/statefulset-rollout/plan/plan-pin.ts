@@ -1,11 +1,8 @@
-import { podsText } from '#base/text/pods-text.ts';
-import { podRef, setRef } from '#control/decision/refs.ts';
-import type { StatefulSetView } from '#statefulset/view.ts';
-import type { RolloutProgress } from '../progress.ts';
 import type { RolledSet } from '../snapshot.ts';
-import type { RolloutAction } from './plan-decision.ts';
 import { because, type RolloutPass, type Step } from './plan-outcome.ts';
+import { type Pinned, pinnedOf, settingPartition } from './plan-pinned-set.ts';
 import { isCandidate, type Place } from './plan-places.ts';
+import { isComing, planRaised, planTakenBack } from './plan-repair.ts';
 import {
   evicting,
   intervalOf,
@@ -22,63 +19,6 @@ import {
   slotsFor,
   waitBeside,
 } from './plan-rotation.ts';
-
-/** A set that pins pods, and how it is looked at. */
-interface Pinned {
-  readonly pass: RolloutPass;
-  readonly target: RolledSet;
-  /** The highest ordinal first. */
-  readonly places: readonly Place[];
-  /** So many of the lowest are pinned, by what the set says. */
-  readonly partition: number;
-  /** So many of the lowest are not wanted new. */
-  readonly bottom: number;
-  /** Whether pods are made anew on one revision alone, wherever they are. */
-  readonly hasOneRevision: boolean;
-}
-
-/** Returns whether the partition of `set` pins pods: the rollout has it do so, and the set shows it. */
-export function isPinned(
-  { partition }: Pick<RolloutProgress, 'partition'>,
-  { spec }: Pick<StatefulSetView, 'spec'>,
-): boolean {
-  return partition !== undefined && spec.updateStrategy === 'RollingUpdate';
-}
-
-/** Returns the action that has `set` pin its `to` lowest pods; undefined: none, as it does not roll by itself any more. */
-export function settingPartition(
-  set: StatefulSetView,
-  to: number | undefined,
-): { readonly action: RolloutAction; readonly changes: Partial<RolloutProgress> } {
-  const isLowering = to !== undefined && !(to >= set.spec.partition && isRolling(set));
-  return {
-    action: {
-      kind: 'set-partition',
-      set: setRef(set),
-      revision: set.resourceVersion,
-      to,
-      isLowering,
-    },
-    // That pods are pinned no more is remembered once the set shows it.
-    changes: to === undefined ? {} : { partition: to },
-  };
-}
-
-function isRolling({ spec }: StatefulSetView): boolean {
-  return spec.updateStrategy === 'RollingUpdate';
-}
-
-function pinnedOf(pass: RolloutPass, target: RolledSet, places: readonly Place[]): Pinned {
-  const { spec, status } = target.set;
-  return {
-    pass,
-    target,
-    places,
-    partition: Math.min(spec.partition, places.length),
-    bottom: places.filter(({ isTarget }) => !isTarget).length,
-    hasOneRevision: status.currentRevision === status.updateRevision,
-  };
-}
 
 /**
  * Returns the next step with a set that pins pods: those that are let go first, then more of them, never more than may be away;
@@ -114,31 +54,6 @@ export function planRestored(
     phase: 'RollingOut',
     because: because('PartitionRaised', message),
     ...settingPartition(set, to),
-  };
-}
-
-/** Reports whether a pod that goes back would run something that others run, too, and that once was complete. */
-function isHeldAlive({ places, target, hasOneRevision }: Pinned): boolean {
-  const { currentRevision } = target.set.status;
-  return !hasOneRevision && places.some(({ pod }) => pod?.revision === currentRevision);
-}
-
-/** Plans for fewer pods that are wanted new: those above are to be taken back. */
-function planRaised(pinned: Pinned): Step | undefined {
-  const { pass, target, places, partition, bottom } = pinned;
-  const { progress, spec } = pass;
-  if (!spec.isLeakRepaired || partition >= bottom || !isHeldAlive(pinned)) return undefined;
-  const back = new Set(places.filter(({ index }) => index < bottom).map(({ name }) => name));
-  const message = `${target.set.name} from ${partition} to ${bottom}, as no more than ${spec.percent} percent are wanted new`;
-  const raising = settingPartition(target.set, bottom);
-  return {
-    phase: 'RollingOut',
-    because: because('PartitionRaised', message),
-    action: raising.action,
-    changes: {
-      ...raising.changes,
-      rotated: new Set([...progress.rotated].filter((name) => !back.has(name))),
-    },
   };
 }
 
@@ -241,47 +156,6 @@ function lowering({ pass, target, partition }: Pinned, passed: readonly Place[])
   };
 }
 
-/** Reports whether a pinned pod runs what was not to reach it. */
-function isToGoBack({ index, isStale, slot }: Place, { partition, bottom }: Pinned): boolean {
-  if (index >= Math.min(partition, bottom) || isStale) return false;
-  return slot.kind !== 'missing' && slot.kind !== 'terminating';
-}
-
-/** Takes pods below the partition back to the version that is held there. */
-function planTakenBack(pinned: Pinned): Step | undefined {
-  const { pass, target, places } = pinned;
-  if (!pass.spec.isLeakRepaired || !isHeldAlive(pinned)) return undefined;
-  const candidates = places.filter((place) => isToGoBack(place, pinned));
-  if (candidates.length === 0) return undefined;
-  const rotation = rotationOf(pass, target, { places, candidates });
-  const obstacle = obstacleOf(pass);
-  if (obstacle !== undefined) return { phase: 'WaitingForReady', ...obstacle };
-  const going = nextOf(rotation);
-  if (going.length === 0) return { phase: 'WaitingForReady', ...noRoom(rotation) };
-  const names = new Set(going.map(({ name }) => name));
-  const { progress, now } = pass;
-  const before = progress.batch.filter(({ name }) => !names.has(name) && isComing(name, pinned));
-  const pods = podsOf(going);
-  const message = `${namesOf(going)} to ${target.set.status.currentRevision}, ${podsText(candidates.length - going.length)} to go after that`;
-  return {
-    phase: 'WaitingForReady',
-    because: because('PodsTakenBack', message),
-    action: { kind: 'evict', set: setRef(target.set), pods: pods.map(podRef) },
-    changes: {
-      batch: [...before, ...pods.map(({ name, uid }) => ({ name, uid }))],
-      rotated: new Set([...progress.rotated].filter((name) => !names.has(name))),
-      lastEviction: now,
-    },
-  };
-}
-
-/** Reports whether a pinned place waits for its pod. */
-function isComing(name: string, { places, partition }: Pinned): boolean {
-  return places.some(
-    (place) => place.name === name && place.index < partition && place.slot.kind !== 'available',
-  );
-}
-
 /**
  * Returns what is left to do with a set that pins pods, once all pods of the target are new and healthy: the partition rests
  * closed where all are. Undefined where nothing is.
@@ -321,13 +195,4 @@ export function planClosed(
     because: because('PartitionRaised', message),
     ...settingPartition(set, places.length),
   };
-}
-
-/** Returns the step that takes pods back once the rollout has ended; undefined where none is to go now. */
-export function planRepair(
-  pass: RolloutPass,
-  target: RolledSet,
-  places: readonly Place[],
-): Step | undefined {
-  return planTakenBack(pinnedOf(pass, target, places));
 }

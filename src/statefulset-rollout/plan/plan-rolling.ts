@@ -6,8 +6,9 @@ import type { RolledSet } from '../snapshot.ts';
 import { discoveryHold } from './plan-discovery.ts';
 import { because, ending, type RolloutPass, type Step } from './plan-outcome.ts';
 import { percentDeployed } from './plan-percent.ts';
-import { isPinned, planPinned, planPinnedEnd } from './plan-pin.ts';
+import { planPinned, planPinnedEnd } from './plan-pin.ts';
 import { planPinOff, planPinOn } from './plan-pin-switch.ts';
+import { isPinned } from './plan-pinned-set.ts';
 import { type Place, placesOf } from './plan-places.ts';
 import { namesOf, planRotation, settlesAt, troubleOf } from './plan-rotation.ts';
 

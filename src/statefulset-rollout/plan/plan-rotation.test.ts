@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assert as check, integer, property, record } from 'fast-check';
 import { after, instant, seconds } from '#base/units.ts';
-import { budgetOf, RolloutPlay } from '#support/rollouts/rollout-play.ts';
+import { budgetOf } from '#support/rollouts/played-cluster.ts';
+import { RolloutPlay } from '#support/rollouts/rollout-play.ts';
 
 /** A settled play of ten pods on v1 that is to roll v2 out. */
 function rolling(percent = 100): RolloutPlay {

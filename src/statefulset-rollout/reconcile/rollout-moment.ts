@@ -11,7 +11,7 @@ import type { SlackHealth, SlackReports } from '../notification/slack-reports.ts
 import { isMarked, rivalOf } from '../owners.ts';
 import { finalizer, isOrphaning, type RolloutView } from '../parse-resource.ts';
 import type { RolloutPlan } from '../plan/plan-decision.ts';
-import { isPinned } from '../plan/plan-pin.ts';
+import { isPinned } from '../plan/plan-pinned-set.ts';
 import { planStatefulsetRollout } from '../plan.ts';
 import { isTerminal } from '../progress.ts';
 import {

@@ -3,28 +3,20 @@ import { isJsonObject, type JsonObject, jsonIn } from '#base/json.ts';
 import { unlessSent } from '#control/write/unless-sent.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
-import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
-import { isForbidden, isInvalid, isNotFound } from '#kubernetes/transport/api-error.ts';
+import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { isInvalid } from '#kubernetes/transport/api-error.ts';
 import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
 import { parseStatefulSet } from '#statefulset/parse-statefulset.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { StatefulsetRolloutSpec } from '../api.ts';
 import { isMarked } from '../owners.ts';
 import type { RolloutView } from '../parse-resource.ts';
-import { isPinned } from '../plan/plan-pin.ts';
+import { isPinned } from '../plan/plan-pinned-set.ts';
 import type { SetComparison, SetValidation } from '../snapshot.ts';
 import { partitionFor, pinningOf, strategyOf } from './pinned-set.ts';
+import { replicasOf } from './replicas-owner.ts';
 import { diffOfSets, type SetDiff } from './set-diff.ts';
-import { appliedAnnotation, wantedSet } from './wanted-set.ts';
-
-/** Autoscalers, which this program only lists. */
-const autoscalers: ResourceType = Object.freeze({
-  group: 'autoscaling',
-  version: 'v2',
-  plural: 'horizontalpodautoscalers',
-  kind: 'HorizontalPodAutoscaler',
-  isNamespaced: true,
-});
+import { appliedAnnotation, rolloutAnnotation, wantedSet } from './wanted-set.ts';
 
 /** Parts of a set's spec that the API server lets be changed. */
 const mutable: ReadonlySet<string> = new Set([
@@ -105,7 +97,7 @@ export class SetSights {
     const { namespace, uid } = rollout;
     const key = { namespace, name: spec.set.name };
     const live = await this.#client.get(resourceTypes.statefulSets, key, { signal });
-    const replicas = await this.#replicasOf(rollout, spec, signal);
+    const replicas = await replicasOf(rollout, spec, { client: this.#client, signal });
     const strategy = pinningOf(rollout, live);
     const wish = { namespace, rollout: rollout.name, replicas, ...(strategy && { strategy }) };
     const wanted = wantedSet(spec.set, wish);
@@ -219,31 +211,6 @@ export class SetSights {
     await this.#client.create(resourceTypes.statefulSets, { namespace }, { body, ...options });
   }
 
-  /** Returns how many replicas are written; undefined where they are somebody else's to say. */
-  async #replicasOf(
-    { namespace }: RolloutView,
-    { set, replicasOwnership }: StatefulsetRolloutSpec,
-    signal: AbortSignal,
-  ): Promise<number | undefined> {
-    if (replicasOwnership === 'External' || set.replicas === undefined) return undefined;
-    if (replicasOwnership === 'Rollout') return set.replicas;
-    return (await this.#isAutoscaled(namespace, set.name, signal)) ? undefined : set.replicas;
-  }
-
-  async #isAutoscaled(namespace: string, name: string, signal: AbortSignal): Promise<boolean> {
-    try {
-      const { items } = await this.#client.list(autoscalers, { namespace }, { signal });
-      return items.some((item) => {
-        const target = objectAt(objectAt(item, 'spec'), 'scaleTargetRef');
-        return target['kind'] === 'StatefulSet' && target['name'] === name;
-      });
-    } catch (error) {
-      // Without autoscalers, or the right to list them, a number that stands there is ours to write.
-      if (isNotFound(error) || isForbidden(error)) return false;
-      throw error;
-    }
-  }
-
   forget(uid: string): void {
     this.#sights.delete(uid);
     this.#validations.delete(uid);
@@ -286,7 +253,7 @@ function patchOf(
 
 function isMarkedObject(live: KubernetesObject, { namespace, name }: RolloutView): boolean {
   const annotations = objectAt(objectAt(live, 'metadata'), 'annotations');
-  return annotations['bedrock.operator.slack.com/rollout'] === `${namespace}/${name}`;
+  return annotations[rolloutAnnotation] === `${namespace}/${name}`;
 }
 
 /** Returns what this operator wanted of the set when it wrote it last; undefined where it has not, or that was too large. */

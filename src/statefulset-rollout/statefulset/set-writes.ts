@@ -11,7 +11,7 @@ import type { StatefulSetView } from '#statefulset/view.ts';
 import type { StatefulsetRolloutSpec } from '../api.ts';
 import type { RolloutView } from '../parse-resource.ts';
 import type { BecauseRollout } from '../plan/plan-decision.ts';
-import { isPinned } from '../plan/plan-pin.ts';
+import { isPinned } from '../plan/plan-pinned-set.ts';
 import type { WantedScale } from '../snapshot.ts';
 import type { PartitionWrites } from './partition-writes.ts';
 import { strategyOf } from './pinned-set.ts';

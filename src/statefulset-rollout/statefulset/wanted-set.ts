@@ -1,14 +1,15 @@
 import type { JsonObject } from '#base/json.ts';
+import type { AnnotationKey } from '#statefulset/known-keys.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
 import type { CarriedSet } from '../api.ts';
 import { hashOf } from '../spec/rollout-key.ts';
 
 /** Names the StatefulsetRollout that a set belongs to, as `<namespace>/<name>`. */
-export const rolloutAnnotation = 'bedrock.operator.slack.com/rollout';
+export const rolloutAnnotation = 'bedrock.operator.slack.com/rollout' satisfies AnnotationKey;
 /** A hash of what was wanted last. */
-export const hashAnnotation = 'bedrock.operator.slack.com/applied-hash';
+export const hashAnnotation = 'bedrock.operator.slack.com/applied-hash' satisfies AnnotationKey;
 /** What was wanted last, so that what is wanted no more can be told from what others have added. */
-export const appliedAnnotation = 'bedrock.operator.slack.com/last-applied';
+export const appliedAnnotation = 'bedrock.operator.slack.com/last-applied' satisfies AnnotationKey;
 /** Says who manages the set, to people. */
 const managedBy = { 'app.kubernetes.io/managed-by': 'statefulset-rollout-operator' };
 /** All annotations of an object together may have so many bytes. */

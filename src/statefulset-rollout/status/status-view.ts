@@ -8,7 +8,7 @@ import type { SlackHealth } from '../notification/slack-reports.ts';
 import type { RolloutView } from '../parse-resource.ts';
 import type { RolloutPlan } from '../plan/plan-decision.ts';
 import { targetReplicas } from '../plan/plan-percent.ts';
-import { isPinned } from '../plan/plan-pin.ts';
+import { isPinned } from '../plan/plan-pinned-set.ts';
 import { isLeaked, type Place, placesAfter } from '../plan/plan-places.ts';
 import { isTerminal, type Phase } from '../progress.ts';
 import type { RolledSet, RolloutSnapshot } from '../snapshot.ts';

@@ -1,13 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { bodyOf, LocalServer } from './local-server.ts';
 
 /** What a client signs with. */
 export interface AwsKeys {
@@ -73,22 +66,15 @@ export class AwsServer {
   containerToken = 'token-of-the-container';
   /** Alarms of one page, at most what the client asks for. */
   pageSize = 100;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #server: LocalServer;
 
   constructor() {
-    this.#server = createServer((request, response) => void this.#serve(request, response));
-    this.#server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
-    });
+    this.#server = new LocalServer((request, response) => void this.#serve(request, response));
   }
 
   /** Starts listening. @returns the URL */
   async listen(): Promise<string> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    const { port } = this.#server.address() as AddressInfo;
+    const port = await this.#server.listen();
     return `http://127.0.0.1:${port}`;
   }
 
@@ -100,19 +86,17 @@ export class AwsServer {
   }
 
   /** Ends all connections and stops listening. */
-  async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  close(): Promise<void> {
+    return this.#server.close();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(Buffer.from(chunk as Uint8Array));
+    const body = await bodyOf(request);
     const seen: AwsRequestSeen = {
       method: request.method ?? '',
       target: request.url ?? '',
       headers: request.headers,
-      body: Buffer.concat(chunks).toString(),
+      body,
     };
     this.received.push(seen);
     const isForAlarms = seen.headers['x-amz-target'] !== undefined;

@@ -1,16 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import type { Clock } from '#base/clock.ts';
+import { bodyOf, LocalServer } from './local-server.ts';
 
 /** One callback as the receiver saw it. */
 export interface ReceivedCallback {
@@ -49,41 +41,30 @@ export class CallbackServer {
   /** Answer the next callbacks, one each, before anything is looked at. */
   readonly obstacles: CallbackObstacle[] = [];
   readonly #options: CallbackServerOptions;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #server: LocalServer;
   readonly #waiting: { readonly count: number; readonly resolve: () => void }[] = [];
-  #connections = 0;
 
   constructor(options: CallbackServerOptions) {
     this.#options = options;
     const { identity } = options;
     const listener = (request: IncomingMessage, response: ServerResponse): void =>
       void this.#serve(request, response);
-    this.#server =
-      identity === undefined ? createServer(listener) : createSecureServer(identity, listener);
-    this.#server.on('connection', (socket: Socket) => {
-      this.#connections += 1;
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
-    });
-    this.#server.on('tlsClientError', () => undefined);
+    this.#server = new LocalServer(listener, identity);
   }
 
   /** Starts listening. @returns the port */
-  async listen(address = '127.0.0.1', port = 0): Promise<number> {
-    this.#server.listen(port, address);
-    await once(this.#server, 'listening');
-    return (this.#server.address() as AddressInfo).port;
+  listen(address = '127.0.0.1', port = 0): Promise<number> {
+    return this.#server.listen(address, port);
   }
 
   /** Returns how many connections have been made, ended or not. */
   get connections(): number {
-    return this.#connections;
+    return this.#server.connections;
   }
 
   /** Returns how many connections are open. */
   get openConnections(): number {
-    return this.#sockets.size;
+    return this.#server.openConnections;
   }
 
   /** Resolves once this many callbacks have come. */
@@ -93,21 +74,19 @@ export class CallbackServer {
   }
 
   /** Ends all connections and stops listening. */
-  async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  close(): Promise<void> {
+    return this.#server.close();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(Buffer.from(chunk as Uint8Array));
+    const body = await bodyOf(request);
     const { socket } = request;
     const name = socket instanceof TLSSocket ? socket.servername : undefined;
     const seen: ReceivedCallback = {
       method: request.method ?? '',
       target: request.url ?? '',
       headers: request.headers,
-      body: Buffer.concat(chunks).toString(),
+      body,
       serverName: typeof name === 'string' ? name : undefined,
     };
     this.received.push(seen);

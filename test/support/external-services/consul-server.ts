@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createSecureServer, type ServerOptions } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerOptions } from 'node:https';
+import { bodyOf, LocalServer } from './local-server.ts';
 
 /** What answers one question in place of the server. */
 export type ConsulObstacle = (response: ServerResponse) => void;
@@ -26,7 +25,8 @@ interface Check {
   Status: string;
 }
 
-interface Registration {
+/** A service as it is registered with an agent. */
+export interface Registration {
   readonly ID: string;
   readonly Name: string;
   readonly Address?: string;
@@ -56,8 +56,7 @@ export class ConsulServer {
   /** Headers of all answers, over the usual ones. */
   headers: Readonly<Record<string, string>> = {};
   readonly #token: string | undefined;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #server: LocalServer;
   readonly #services = new Map<string, Registration>();
   /** Ids of services in maintenance; empty for the node. */
   readonly #maintained = new Set<string>();
@@ -68,19 +67,12 @@ export class ConsulServer {
     this.#token = token;
     const listener = (request: IncomingMessage, response: ServerResponse): void =>
       void this.#serve(request, response);
-    this.#server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener);
-    this.#server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
-    });
-    this.#server.on('tlsClientError', () => undefined);
+    this.#server = new LocalServer(listener, tls);
   }
 
   /** Starts listening. @returns the port */
-  async listen(): Promise<number> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    return (this.#server.address() as AddressInfo).port;
+  listen(): Promise<number> {
+    return this.#server.listen();
   }
 
   /** Returns how many questions wait for a change. */
@@ -101,9 +93,8 @@ export class ConsulServer {
   }
 
   /** Ends all connections and stops listening. */
-  async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  close(): Promise<void> {
+    return this.#server.close();
   }
 
   #wake(isConcerned: (each: Waiting) => boolean): void {
@@ -111,8 +102,7 @@ export class ConsulServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(Buffer.from(chunk as Uint8Array));
+    const body = await bodyOf(request);
     const url = new URL(request.url ?? '', 'http://consul');
     const given = request.headers['x-consul-token'];
     const token = typeof given === 'string' ? given : undefined;
@@ -123,7 +113,7 @@ export class ConsulServer {
       return;
     }
     if (service === undefined) {
-      this.#change(url, Buffer.concat(chunks).toString());
+      this.#change(url, body);
       response.writeHead(200).end();
       return;
     }
@@ -267,48 +257,4 @@ export function refusing(status: number, text: string): ConsulObstacle {
 /** Answers 200 with `body`. */
 export function saying(body: string): ConsulObstacle {
   return (response) => response.writeHead(200, { 'x-consul-index': '11' }).end(body);
-}
-
-/** Registers services with an agent, and changes how they are. */
-export class ConsulAgent {
-  readonly #base: string;
-  readonly #headers: Readonly<Record<string, string>>;
-
-  constructor(base: string, token?: string) {
-    this.#base = base;
-    this.#headers = token === undefined ? {} : { 'x-consul-token': token };
-  }
-
-  async register(
-    service: Omit<Registration, 'Check'>,
-    Status: 'passing' | 'warning' | 'critical' = 'passing',
-  ): Promise<void> {
-    const Check = { CheckID: `check-of-${service.ID}`, Name: 'alive', TTL: '1h', Status };
-    await this.#put('service/register', { ...service, Check });
-  }
-
-  async deregister(id: string): Promise<void> {
-    await this.#put(`service/deregister/${id}`);
-  }
-
-  async setCheck(id: string, Status: 'passing' | 'warning' | 'critical'): Promise<void> {
-    await this.#put(`check/update/check-of-${id}`, { Status });
-  }
-
-  async maintainService(id: string, isOn: boolean): Promise<void> {
-    await this.#put(`service/maintenance/${id}?enable=${isOn}`);
-  }
-
-  async maintainNode(isOn: boolean): Promise<void> {
-    await this.#put(`maintenance?enable=${isOn}`);
-  }
-
-  async #put(path: string, body?: unknown): Promise<void> {
-    const { ok, status } = await fetch(`${this.#base}/v1/agent/${path}`, {
-      method: 'PUT',
-      headers: this.#headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    if (!ok) throw new Error(`Cannot change ${path}: the agent answers ${status}`);
-  }
 }

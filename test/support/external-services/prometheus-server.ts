@@ -1,13 +1,5 @@
-import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { LocalServer } from './local-server.ts';
 
 /** What answers one request. */
 export type Handler = (response: ServerResponse, request: IncomingMessage) => void;
@@ -28,8 +20,7 @@ export interface ReceivedQuery {
 /** A server on 127.0.0.1 that answers, badly too, as a test says. */
 export class PrometheusServer {
   readonly received: ReceivedQuery[] = [];
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #server: LocalServer;
   readonly #waiting: { readonly count: number; readonly resolve: () => void }[] = [];
 
   constructor(handle: Handler, identity?: ServerIdentity) {
@@ -40,26 +31,17 @@ export class PrometheusServer {
         if (this.received.length >= count) resolve();
       }
     };
-    this.#server =
-      identity === undefined ? createServer(listener) : createSecureServer(identity, listener);
-    this.#server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
-    });
-    this.#server.on('tlsClientError', () => undefined);
+    this.#server = new LocalServer(listener, identity);
   }
 
   /** Starts listening. @returns the port */
-  async listen(): Promise<number> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    const { port } = this.#server.address() as AddressInfo;
-    return port;
+  listen(): Promise<number> {
+    return this.#server.listen();
   }
 
   /** Returns how many connections are open. */
   get connections(): number {
-    return this.#sockets.size;
+    return this.#server.openConnections;
   }
 
   /** Resolves once this many requests have come. */
@@ -69,9 +51,8 @@ export class PrometheusServer {
   }
 
   /** Ends all connections and stops listening. */
-  async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  close(): Promise<void> {
+    return this.#server.close();
   }
 }
 

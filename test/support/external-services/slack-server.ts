@@ -1,12 +1,5 @@
-import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { bodyOf, LocalServer } from './local-server.ts';
 import { blockProblems, lengthOf } from './slack-limits.ts';
 
 /** A channel as this server has it. */
@@ -73,38 +66,29 @@ export class SlackServer {
   readonly obstacles: SlackObstacle[] = [];
   /** The time in ms, where rates are kept: a post a second to a channel, and 50 changes a minute. @default they are not */
   now: (() => number) | undefined;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #server: LocalServer;
   readonly #taken: { readonly rate: string; readonly at: number }[] = [];
 
   constructor() {
-    this.#server = createServer((request, response) => void this.#serve(request, response));
-    this.#server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
-    });
+    this.#server = new LocalServer((request, response) => void this.#serve(request, response));
   }
 
   /** Starts listening. @returns the base URL of the methods */
   async listen(): Promise<URL> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    const { port } = this.#server.address() as AddressInfo;
+    const port = await this.#server.listen();
     return new URL(`http://127.0.0.1:${port}/api/`);
   }
 
   /** Ends all connections and stops listening. */
-  async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  close(): Promise<void> {
+    return this.#server.close();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(Buffer.from(chunk as Uint8Array));
+    const body = await bodyOf(request);
     const method = (request.url ?? '').replace('/api/', '');
     const { headers } = request;
-    const args = argumentsIn(headers['content-type'] ?? '', Buffer.concat(chunks).toString());
+    const args = argumentsIn(headers['content-type'] ?? '', body);
     const call = { method, headers, args };
     this.received.push(call);
     const obstacle = this.obstacles.shift();
