@@ -1,20 +1,10 @@
 {
   local config = $._config,
-  local by(labels=[]) = 'by (%s)' % std.join(', ', config.installation + labels),
+  local parts = (import 'alert-parts.libsonnet')(config),
+  local by = parts.by,
+  local alert = parts.alert,
   local reasons(list) = 'reason=~"%s"' % std.join('|', list),
   local terms = { selector: config.selector, days: config.certificateDays, stale: config.staleSeconds },
-
-  local alert(name, severity, pending, expr, summary, description) = {
-    alert: name,
-    expr: expr,
-    'for': pending,
-    labels: { severity: severity },
-    annotations: {
-      summary: summary,
-      description: description,
-      runbook_url: config.runbookUrl % name,
-    },
-  },
 
   prometheusAlerts+:: {
     groups+: [

@@ -19,7 +19,14 @@ import {
 import { budgetFiring, budgetSilent } from './budget-cases.ts';
 import { groupFiring, groupSilent } from './group-cases.ts';
 import { operatorFiring, operatorSilent } from './operator-cases.ts';
+import { outsideFiring, outsideSilent } from './outside-cases.ts';
+import {
+  statefulsetRolloutFiring,
+  statefulsetRolloutHealthy,
+  statefulsetRolloutSilent,
+} from './statefulset-rollout-cases.ts';
 import { webhookFiring, webhookSilent } from './webhook-cases.ts';
+import { zoneFiring, zoneHealthy, zoneSilent } from './zone-cases.ts';
 
 /** One for each alert at least. */
 export const firing: readonly FiringCase[] = [
@@ -27,6 +34,9 @@ export const firing: readonly FiringCase[] = [
   ...groupFiring,
   ...webhookFiring,
   ...budgetFiring,
+  ...zoneFiring,
+  ...statefulsetRolloutFiring,
+  ...outsideFiring,
 ];
 
 /** An installation of two replicas that is well while a rollout goes on for a day. */
@@ -60,6 +70,8 @@ export const healthy: Series = {
   [of('kube_validating_webhook_failure_policy', { webhook: 'w', policy: 'Ignore' })]: '0x1500',
   [of('rollout_operator_certificate_expiry_timestamp_seconds')]: '20000000x1500',
   [of('rollout_operator_webhook_configurations_without_ca')]: '0x1500',
+  ...zoneHealthy,
+  ...statefulsetRolloutHealthy,
 };
 
 /** Near to an alert, and no reason for it. */
@@ -68,4 +80,7 @@ export const silent: Readonly<Record<string, SilentCase>> = {
   ...groupSilent,
   ...webhookSilent,
   ...budgetSilent,
+  ...zoneSilent,
+  ...statefulsetRolloutSilent,
+  ...outsideSilent,
 };

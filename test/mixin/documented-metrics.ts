@@ -50,10 +50,9 @@ export const peerMetrics: Readonly<
   kube_validating_webhook_failure_policy: { type: 'gauge', labels: ['type', 'webhook', 'policy'] },
 };
 
-/** What the first table of docs/metrics.md lists, that of groups: `name type labels`, the labels sorted. */
+/** What the tables of docs/metrics.md list: `name type labels`, the labels sorted. */
 export function documentedMetrics(page: string): readonly string[] {
-  const [first = ''] = page.split('\n## ');
-  const rows = first
+  const rows = page
     .split('\n')
     .filter((line) => /^\| `[a-z_]+`.* \| (?:counter|gauge|histogram) \|/.test(line));
   return rows.flatMap((row) => {

@@ -20,6 +20,8 @@ import { PodFleetServer } from '#support/pods/pod-fleet-server.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { OperatorProcess } from '../integration/stages/operator-program.ts';
 import { WebhookStage } from '../integration/stages/webhook-stage.ts';
+import { allScrape } from './all-scrape.ts';
+import { scrapeWith } from './scrape-with.ts';
 
 const namespace = 'test';
 /** Where processes work that are not to lead in place of the one that all happens to. */
@@ -66,6 +68,7 @@ export async function liveScrapes(signal: AbortSignal): Promise<readonly string[
     const waiting = startShortLived(stage, shortLived);
     others.push(startLimited(stage, limited), waiting);
     return await Promise.all([
+      allScrape(signal),
       leadingScrape(stage, { pods, env }, signal),
       scrapeWith(`http://127.0.0.1:${limited}`, shownByLimited, signal),
       replaceSecret(stage, waiting).then(() =>
@@ -115,23 +118,6 @@ async function leadingScrape(
   await review(stage, { pods, port });
   await hideView(stage, process);
   return scrapeWith(plain, shownByLeader, signal);
-}
-
-/** A scrape that has something of all `wanted`. @throws {Error} when it has not before `signal` aborts */
-async function scrapeWith(
-  plain: string,
-  wanted: readonly RegExp[],
-  signal: AbortSignal,
-): Promise<string> {
-  for (;;) {
-    await fetch(`${plain}/unknown`, { headers: { 'x-cluster': 'another' } }).catch(() => undefined);
-    const answer = await fetch(`${plain}/metrics`).catch(() => undefined);
-    const text = (await answer?.text()) ?? '';
-    const missing = wanted.filter((each) => !each.test(text));
-    if (missing.length === 0) return text;
-    if (signal.aborted) throw new Error(`The scrape of ${plain} lacks ${missing.join(', ')}`);
-    await clock.sleep(millis(100), { signal, owner: 'scrape' }).catch(() => undefined);
-  }
 }
 
 /** A budget that nobody has reviewed, over pods that there are none of. */

@@ -14,8 +14,8 @@ import { liveScrapes } from './live-scrapes.ts';
 import { storedFiles } from './render.ts';
 import { promtool } from './tools.ts';
 
-/** Labels that the scrape adds, and the metric that it adds itself. */
-const targetLabels = new Set(['cluster', 'namespace', 'job', 'instance']);
+/** Labels that the scrape adds, the one that it makes of a `namespace` of ours, and the metric that it adds itself. */
+const targetLabels = new Set(['cluster', 'namespace', 'job', 'instance', 'exported_namespace']);
 const ofPrometheus = 'up';
 
 /** An expression, and where it is. */
@@ -196,8 +196,11 @@ function labelsOfMetric(metric: string, families: ReadonlyMap<string, Family>): 
   return family === undefined ? [] : [...labelsOf(family), 'le'];
 }
 
-/** Has answers to evictions as reasons, in the peer's words; all others have those of the catalogue. */
-const evictions = 'rollout_operator_zpdb_eviction_requests_total';
+/** Have answers to evictions as reasons, in the peers' words; all others have those of the catalogue. */
+const evictions = new Set([
+  'rollout_operator_zpdb_eviction_requests_total',
+  'zdb_eviction_status_reason',
+]);
 
 function isShown({ metric, matchers }: Selector, families: ReadonlyMap<string, Family>): boolean {
   if (metric === ofPrometheus) return true;
@@ -205,7 +208,7 @@ function isShown({ metric, matchers }: Selector, families: ReadonlyMap<string, F
     ({ label, value }) => !targetLabels.has(label) && !value.startsWith('$'),
   );
   const isOfCatalogue = ({ label }: (typeof own)[number]): boolean =>
-    label === 'reason' && metric !== evictions;
+    label === 'reason' && !evictions.has(metric);
   const reasons = own.filter(isOfCatalogue);
   const isKnown = reasons.every(({ value }) =>
     value.split('|').every((reason) => Object.hasOwn(reasonCatalogue, reason)),

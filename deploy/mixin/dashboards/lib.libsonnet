@@ -95,8 +95,8 @@
     { y: 0, panels: [] }
   ).panels,
 
-  // A dashboard whose panels stand row by row, those of a row equally wide.
-  dashboard(config, uid, title, variables, rows):: {
+  // A dashboard whose panels stand row by row, those of a row equally wide; `shown` is a metric of the programs that it is about.
+  dashboard(config, uid, title, variables, rows, shown='rollout_operator_capability_enabled'):: {
     uid: uid,
     title: title,
     tags: config.dashboardTags,
@@ -110,9 +110,9 @@
     templating: {
       list: [
         { name: 'datasource', label: 'Data source', type: 'datasource', query: 'prometheus', current: {}, refresh: 1 },
-        variable('cluster', 'Cluster', 'label_values(rollout_operator_capability_enabled, cluster)'),
-        variable('namespace', 'Namespace', 'label_values(rollout_operator_capability_enabled{cluster=~"$cluster"}, namespace)'),
-        variable('job', 'Job', 'label_values(rollout_operator_capability_enabled{cluster=~"$cluster", namespace=~"$namespace"}, job)'),
+        variable('cluster', 'Cluster', 'label_values(%s, cluster)' % shown),
+        variable('namespace', 'Namespace', 'label_values(%s{cluster=~"$cluster"}, namespace)' % shown),
+        variable('job', 'Job', 'label_values(%s{cluster=~"$cluster", namespace=~"$namespace"}, job)' % shown),
       ] + variables,
     },
     panels: std.mapWithIndex(function(index, each) each { id: index + 1 }, ordered(rows)),
@@ -121,4 +121,11 @@
   // Chooses among the rollout groups of the chosen installations.
   groupVariable:: variable('group', 'Rollout group', 'label_values(rollout_operator_group_reconciles_total{%s}, rollout_group)' % self.selector),
   groupSelector:: self.selector + ', rollout_group=~"$group"',
+
+  // Chooses among the resources that the label `key` of `metric` names.
+  resourceVariable(name, label, metric, key):: variable(name, label, 'label_values(%s{%s}, %s)' % [metric, self.selector, key]),
+
+  // What tells one resource from another: of its two namespaces one is that of the program, where the scrape renames labels.
+  byResource(key, more=[]):: 'by (%s)' % std.join(', ', ['namespace', 'exported_namespace', key] + more),
+  resourceLegend(key, more=''):: '{{namespace}} {{exported_namespace}} {{%s}}%s' % [key, more],
 }
