@@ -202,7 +202,7 @@ export const bounds = {
   },
   'posts to Slack of a rollout': { unit: '', atMost: 21, from: percent, isSpeed: false },
   'calls of Slack a second': { unit: '/s', atMost: 1, from: percent, isSpeed: false },
-  // Nobody waits for all of them where the size is tiny.
+  // Nothing waits for all of them where the size is tiny.
   'messages of Slack that do not show the end': {
     unit: '',
     atMost: 0,
@@ -270,7 +270,7 @@ export function bounded(
   };
 }
 
-/** A figure that is only told. */
+/** A figure that is only reported. */
 export function told(
   name: string,
   measured: { readonly value: number; readonly unit: string; readonly how: string },

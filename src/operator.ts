@@ -195,7 +195,7 @@ async function work(options: OperatorOptions, parts: Parts, signal: AbortSignal)
 
 /**
  * Reconciles whenever this process leads, until `signal` aborts. A process that led without a Lease, as its Role did not
- * permit one, begins anew when it can have one after all.
+ * permit one, begins again when it can have one after all.
  *
  * @throws LeaseLostError when it led with a Lease, and may not any more
  */

@@ -32,7 +32,7 @@ interface Setting {
   /** From the eviction to Ready of the replacement, in ms. */
   readonly restart: number;
   readonly turns: number;
-  /** How long Slack is told nothing before all has been told: longer than a page waits for news, in ms. */
+  /** How long Slack is told nothing before all has been reported: longer than a page waits for news, in ms. */
   readonly quiet: number;
 }
 

@@ -127,7 +127,7 @@ async function update({ cluster, client, watch, setting }: Parts): Promise<Updat
   return { wall, steps: steps.map(({ pods }) => pods), most, requests };
 }
 
-/** Rolls the set in the same steps, as nobody can faster: each begins the instant the watch shows that all pods are ready. */
+/** Rolls the set in the same steps, as fast as is possible: each begins the instant the watch shows that all pods are ready. */
 async function drive({ client, watch, setting }: Parts): Promise<number> {
   const start = performance.now();
   const generation = await change(client);

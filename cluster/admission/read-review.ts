@@ -86,7 +86,7 @@ function statusText(status: number, contentType: string, body: string): string {
 function parseReview(body: string): JsonObject {
   const parsed = parseJson(body);
   if (isJsonObject(parsed)) return parsed;
-  throw new CallFailure('failed to call webhook: the response is no JSON object');
+  throw new CallFailure('failed to call webhook: the response is not a JSON object');
 }
 
 function parseJson(text: string): unknown {

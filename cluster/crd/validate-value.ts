@@ -137,7 +137,7 @@ function elementCauses(
     if (identity === undefined) continue;
     const text = JSON.stringify(identity);
     const count = (seen.get(text) ?? 0) + 1;
-    // However often it comes, it is told once.
+    // However often it comes, it is reported once.
     if (count === 2) causes.push(duplicate(`${path}[${index}]`, identity));
     seen.set(text, count);
   }

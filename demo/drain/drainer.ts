@@ -91,7 +91,7 @@ export class Drainer {
     this.#waits.delete(pod);
   }
 
-  /** Asks for an eviction. @returns what stands against it with 429; undefined where the pod goes, or has gone */
+  /** Asks for an eviction. @returns what prevents it with 429; undefined where the pod goes, or has gone */
   async #ask(name: string, signal: AbortSignal): Promise<string | undefined> {
     const key = { namespace: demoNamespace, name };
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: key };

@@ -13,7 +13,7 @@ export interface PlanNarratorOptions {
 }
 
 /**
- * Joins what happened with why: a deletion by the operator has its reason from the plan that it came from, which is told
+ * Joins what happened with why: a deletion by the operator has its reason from the plan that it came from, which is reported
  * before or after it happens; and a hold is shown when its reason changes.
  */
 export class PlanNarrator {

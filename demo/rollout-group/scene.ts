@@ -12,7 +12,7 @@ export interface Scene {
   readonly folder: string;
   /** Custom resources that have to be served before the manifests are applied. */
   readonly definitions: readonly JsonObject[];
-  /** `HTTP_PROXY` and the like, for the operator's calls of pods. */
+  /** `HTTP_PROXY` and so on, for the operator's calls of pods. */
   readonly podEnv: Environment;
   /** Flags of the operator beyond the usual ones. */
   readonly operatorFlags: readonly string[];

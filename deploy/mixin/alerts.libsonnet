@@ -146,7 +146,7 @@
             'warning',
             '15m',
             'max %s (rollout_operator_group_blocked{%s, %s}) > 0' % [by(['rollout_group', 'reason']), config.selector, reasons(config.reasons.rollout)],
-            'A rollout waits for somebody to act.',
+            'A rollout waits for a person to act.',
             '{{ $labels.rollout_group }} in {{ $labels.namespace }} does not proceed: {{ $labels.reason }}.'
           ),
           alert(
@@ -191,7 +191,7 @@
             'warning',
             '15m',
             'max %s (rollout_operator_group_blocked{%s, %s}) > 0' % [by(['rollout_group', 'reason']), config.selector, reasons(config.reasons.scaling)],
-            'A change of replicas waits for somebody to act.',
+            'A change of replicas waits for a person to act.',
             '{{ $labels.rollout_group }} in {{ $labels.namespace }} is not scaled: {{ $labels.reason }}.'
           ),
           alert(

@@ -94,7 +94,7 @@ export function zoneMetrics(): readonly DeclaredMetric[] {
 /** Returns those of StatefulsetRollouts. */
 export function statefulsetRolloutMetrics(): readonly DeclaredMetric[] {
   const never = (): never => {
-    throw new Error('Cannot tell the time of metrics that nobody shows');
+    throw new Error('Cannot tell the time of metrics that nothing shows');
   };
   const clock = { now: never, monotonic: never };
   return declaredBy((registry) => new RolloutMetrics(registry, { clock, phases: [] }));

@@ -20,7 +20,7 @@ const place: ManagerPlace = {
 };
 const [metricsPort, probePort] = [8_080, 8_081];
 const { own } = statefulsetFrontPermissions;
-/** Secrets are read where resources name some, and by name: whoever uses them grants that where they are (G-22). */
+/** Secrets are read where resources name some, and by name: an installation that uses them grants that where they are (G-22). */
 const watched = statefulsetFrontPermissions.watched.filter(
   ({ resource }) => resource !== 'secrets',
 );

@@ -18,7 +18,7 @@ export type CheckReason =
   | 'NoBaseline'
   /** A value is NaN, or no number at all. */
   | 'NotANumber'
-  /** There are several values where one was to come. */
+  /** There are several values where one was expected. */
   | 'SeveralValues'
   /** The answer is of a type that cannot be judged. */
   | 'WrongType'

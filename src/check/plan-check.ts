@@ -10,7 +10,7 @@ import { type Instant, type Millis, type Monotonic, millis, seconds } from '#bas
 import type { Answer } from './answer.ts';
 import type { CheckState, KnownSince } from './check-state.ts';
 
-/** What an error does to the passes before it: nothing, begins them anew, or counts as a failing answer. */
+/** What an error does to the passes before it: nothing, begins them again, or counts as a failing answer. */
 export type ErrorPolicy = 'ignored' | 'resets' | 'fails';
 
 /** What is wanted of a check. */
@@ -225,7 +225,7 @@ interface Wait {
   readonly knownSince: Monotonic;
 }
 
-/** What is left of a wait: a time in the future counts as now, and what was watched to pass has passed (D-55). */
+/** Returns what is left of a wait: a time in the future counts as now, and what was watched to pass has passed (D-55). */
 function remainingOf({ since, span, knownSince }: Wait, { now, steady }: CheckView): number {
   const stored = since > now ? span : since + span - now;
   return Math.min(stored, knownSince + span - steady);
@@ -235,7 +235,7 @@ function wait(pause: Extract<CheckPlan, { kind: 'wait' }>['for'], remaining: num
   return { kind: 'wait', for: pause, remaining: millis(Math.max(remaining, shortestWait)) };
 }
 
-/** An answer wakes whoever waits for it; this is for one that got lost. */
+/** Returns the longest wait for an answer that got lost: any other wakes the keys that wait for it. */
 function longestWait({ period, retry }: Check): number {
   return Math.max(period, retry.longest);
 }

@@ -141,7 +141,7 @@ async function serve(
     await runOperator(given, stop.signal);
   } finally {
     await Promise.all(opened.map((each) => each.close()));
-    // Last: nobody waits for this process any more, and all that was asked of others has ended.
+    // Last: nothing waits for this process any more, and all that was asked of others has ended.
     await tracer?.close();
     stop.release();
     sink.flush();

@@ -33,7 +33,7 @@ const spec: JsonObject = {
     podNamePartitionRegex: {
       type: 'string',
       description:
-        'A regular expression (RE2) that tells the partition of a pod by its name: pods of one partition in different zones replicate one another, and the budget counts them instead of whole zones.',
+        'A regular expression (RE2) that finds the partition of a pod in its name: pods of one partition in different zones replicate one another, and the budget counts them instead of whole zones.',
     },
     podNameRegexGroup: {
       type: 'integer',
@@ -69,7 +69,7 @@ export function ledgerName(name: string): string {
   const whole = `${ledgerPrefix}${name}`;
   if (whole.length <= longestName) return whole;
   const digest = digestOf({ version: '', budget: name, reservations: '' });
-  // Whatever stands before the digest must not end in a dot.
+  // Whatever is before the digest must not end in a dot.
   const part = whole.slice(0, longestName - digest.length - 1).replace(/[^a-z0-9]+$/, '');
   return `${part}-${digest}`;
 }

@@ -110,7 +110,7 @@ export class DisruptionBudgets {
     this.#intents.clear();
   }
 
-  /** Ends the writes that nobody asks for. */
+  /** Ends the writes that nothing asks for. */
   close(): void {
     this.#created.close();
     this.#ledgers.close();

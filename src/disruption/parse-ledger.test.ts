@@ -177,7 +177,7 @@ const faults: Record<
     data: { ...stored, reservations: '[]', digest: '00000000' },
     kind: 'edited',
     path: 'digest',
-    message: `must be "${digestOf({ ...stored, reservations: '[]' })}", as the other members stand: got "00000000"; was it edited by hand?`,
+    message: `must be "${digestOf({ ...stored, reservations: '[]' })}", as computed from the other members: got "00000000"; was it edited by hand?`,
   },
   'with an entry that is no object': {
     data: signed({ reservations: '[1]' }),

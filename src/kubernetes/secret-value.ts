@@ -11,7 +11,7 @@ export interface SecretPlace {
 }
 
 /**
- * Returns the bytes that stand in a Secret under a key; undefined where there is no such Secret or no such key.
+ * Returns the bytes that are in a Secret under a key; undefined where there is no such Secret or no such key.
  *
  * @throws what the request fails with
  */

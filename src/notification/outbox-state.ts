@@ -25,9 +25,9 @@ export interface Slot {
   readonly attempts: number;
   /** Whether this content goes as text, as Slack did not take its blocks. */
   readonly isPlain: boolean;
-  /** How often it had to be posted anew. */
+  /** How often it had to be posted again. */
   readonly reposts: number;
-  /** When it may be posted anew. @default at once */
+  /** When it may be posted again. @default at once */
   readonly repostAt: Monotonic | undefined;
 }
 
@@ -105,12 +105,12 @@ export function summaryOf({ slots }: Thread): Slot {
   return slots.get(0) ?? emptySlot;
 }
 
-/** Whether it is to show something that it does not show. */
+/** Reports whether it is to show something that it does not show. */
 export function isPending({ content, sentHash, givenUpHash }: Slot): boolean {
   return content !== undefined && content.hash !== sentHash && content.hash !== givenUpHash;
 }
 
-/** Whether nothing follows in `phase`. */
+/** Reports whether `phase` is final. */
 export function isLastPhase(phase: NewsPhase): boolean {
   return phase === 'RolloutDone' || phase === 'RolloutFailed';
 }

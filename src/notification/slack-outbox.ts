@@ -95,14 +95,14 @@ function candidatesOf(thread: Thread, { rates }: Outbox): readonly Candidate[] {
   });
 }
 
-/** Whether the level lets anything be told now. A message that stands is kept up to date. */
+/** Reports whether the level lets anything be sent now. A message that was posted is kept up to date. */
 function isTold(thread: Thread): boolean {
   const isStanding = summaryOf(thread).ts !== undefined;
   if (thread.ending === 'superseded') return isStanding;
   return thread.level !== 'error' || thread.isAlarm || isStanding;
 }
 
-/** A page stands below a summary, or nowhere. */
+/** Reports whether a page can be sent: a page is below a summary, or nowhere. */
 function canSend(thread: Thread, page: number): boolean {
   return page === 0 || summaryOf(thread).ts !== undefined;
 }
@@ -143,7 +143,7 @@ function messageIn({ text, blocks }: SlackContent): SlackMessage {
   return { text, blocks };
 }
 
-/** Forgets what nobody needs to be told any more, and the messages of rollouts that have ended for good. */
+/** Forgets what needs no report any more, and the messages of rollouts that have ended for good. */
 function withoutExpired(outbox: Outbox, now: Monotonic): Outbox {
   const threads = [...outbox.threads.values()].flatMap((thread) => {
     const kept = mapSlots(thread, (slot) => expired(slot, now));

@@ -51,7 +51,7 @@ export interface Caches {
   readonly updates: PermittedInformer<UpdateView>;
   /** StatefulsetRollouts; read as those are. */
   readonly statefulsetRollouts: PermittedInformer<StatefulsetRolloutView>;
-  /** PodDisruptionBudgets of Kubernetes; absent where nobody asks them. */
+  /** PodDisruptionBudgets of Kubernetes; absent where nothing asks them. */
   readonly nativeBudgets?: PermittedInformer<NativeBudgetView>;
   /** What zone-aware controllers need besides; absent where they do not run. */
   readonly zones?: SharedZones;

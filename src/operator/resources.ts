@@ -56,7 +56,7 @@ export interface ResourceTerm {
   readonly open: OpenDisruptions;
   /** Returns a wait for one capability: what was in motion is remembered by its keys. */
   newPredecessorWait(): PredecessorWait;
-  /** Reports whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
+  /** Reports whether this process may disrupt at this instant: it holds the Lease, or there is none. */
   leads(): boolean;
   /** The term of the Lease; absent where there is none. */
   readonly term?: string;

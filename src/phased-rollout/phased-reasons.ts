@@ -40,7 +40,7 @@ export const phasedReasons: Readonly<
   RolloutCompleted: act('Every pod of the set runs its update revision.'),
   Suspended: act('spec.standardRollingUpdate is true: updates roll without checks.'),
   SuspensionTakenBack: act(
-    'A request that lifted the gate took effect while spec.standardRollingUpdate was false; it was under way since that was true, or an earlier process may have left it behind.',
+    'A request that lifted the gate took effect while spec.standardRollingUpdate was false; it was sent while that was still true, or by an earlier process.',
   ),
   Released: act('The PhasedRollout is deleted, or targets another set.'),
 
@@ -58,7 +58,7 @@ export const phasedReasons: Readonly<
   ),
   ConflictingOwners: hold(
     'Another kind of resource would move the same set.',
-    'Delete one of the two; until then nobody moves the set.',
+    'Delete one of the two; until then neither moves the set.',
   ),
   OwnedByAnother: hold(
     'Another PhasedRollout targets the same set, and was there first.',
@@ -71,7 +71,7 @@ export const phasedReasons: Readonly<
   CannotManage: {
     kind: 'warn',
     isTrueWhen: 'The set cannot be rolled out by this PhasedRollout; the message says why.',
-    remedy: 'As for the reason that is told beside it.',
+    remedy: 'As for the reason that is reported with it.',
   },
   RevisionMissing: hold(
     'The status of the set lacks its current or its update revision.',
@@ -114,7 +114,7 @@ export const phasedReasons: Readonly<
     'Set spec.dryRun to false to have it done.',
   ),
   PrometheusConfigError: hold(
-    'Prometheus cannot be asked, as its URL is none, or its credentials are missing or contradict one another.',
+    'Prometheus cannot be asked, as its URL is invalid, or its credentials are missing or contradict one another.',
     'Correct what the message names; it is looked at again every 5 s.',
   ),
   AwaitingPromotion: hold(
@@ -134,11 +134,11 @@ export const phasedReasons: Readonly<
     'Look whether the API server answers lists and watches of this operator.',
   ),
   PartitionContested: hold(
-    'Somebody else keeps setting the partition back; it is written again ever more rarely.',
-    'Leave the partition out of whatever writes the StatefulSet, such as a manifest that is applied again and again.',
+    'Another client keeps setting the partition back; it is written again ever more rarely.',
+    'Remove the partition from whatever else writes the StatefulSet, such as a manifest that is applied repeatedly.',
   ),
   WriteContested: hold(
-    'Somebody else keeps undoing what this operator writes on the set or on the PhasedRollout; it is written again ever more rarely.',
+    'Another client keeps undoing what this operator writes on the set or on the PhasedRollout; it is written again ever more rarely.',
     'Find who writes the annotation, the finalizer or the status that the message names, and have it left alone.',
   ),
   AwaitingOwnWrite: hold(
@@ -154,7 +154,7 @@ export const phasedReasons: Readonly<
     'Look at the budget that the message names.',
   ),
   BudgetUnclear: hold(
-    'It cannot be told which disruption budget governs the next pod, or what that has given away.',
+    'It is unknown which disruption budget governs the next pod, or which disruptions that budget has granted.',
     'Let exactly one ZoneAwarePodDisruptionBudget select the pod.',
   ),
 };

@@ -93,7 +93,7 @@ export class PhasedReconciler {
   }
 
   /**
-   * Reports whether a pass is only one on the way to the next, which says what is waited for: what was told before is not
+   * Reports whether a pass is only one on the way to the next, which says what is waited for: what was reported before is not
    * over by it, else a wait for checks would be news after each of them (D-54).
    */
   #isPassing({ holds, plan, requeue }: Ended): boolean {

@@ -17,7 +17,7 @@ export interface PhasedSnapshot {
   readonly former: readonly TargetSet[];
   /** Those of the other PhasedRollouts of the namespace that the annotation of `target` may name. */
   readonly others: readonly OtherRollout[];
-  /** What else would move the same set, such as `ZoneAwareUpdate a`; nobody moves it then (D-63). */
+  /** What else would move the same set, such as `ZoneAwareUpdate a`; no controller moves it then (D-63). */
   readonly conflicts: readonly string[];
   readonly holds: readonly DisruptionHold[];
   /** Whether a disruption budget governs the pod that goes next, so that each is asked for by itself. */

@@ -20,7 +20,7 @@ export type Wish =
   | (Beside & { readonly kind: 'hold'; readonly hold: Extract<Decision, { kind: 'hold' }> })
   | (Beside & { readonly kind: 'scale'; readonly scale: Scale; readonly isFollower: boolean });
 
-/** When, and in the midst of what, a set is looked at. */
+/** When, and in the middle of what, a set is looked at. */
 export interface Moment {
   readonly group: CoordinationSnapshot;
   readonly now: Instant;

@@ -16,7 +16,7 @@ async function mirroring(): Promise<World> {
   return world;
 }
 
-/** Reports `replicas` to the ReplicaTemplate as somebody else. */
+/** Reports `replicas` to the ReplicaTemplate as another client. */
 async function report(world: World, replicas: number): Promise<void> {
   const body = { kind: 'merge', document: { status: { replicas } } } as const;
   await world.admin.patch(resourceTypes.replicaTemplates, mirroredTemplate, {

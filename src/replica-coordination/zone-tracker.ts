@@ -63,7 +63,7 @@ export class ZoneTrackers {
     this.#readings.set(key, { tracker: isLate ? this.#refused(message) : tracker, at });
   }
 
-  /** Begins a new pass: what was read is read anew, and what could not be read not before its time. */
+  /** Begins a new pass: what was read is read again, and what could not be read not before its time. */
   begin(key: string): void {
     const reading = this.#readings.get(key);
     const isKept = reading !== undefined && isRefused(reading, this.#ports.clock.monotonic());

@@ -391,7 +391,7 @@ const ends: Readonly<Record<string, (bench: GroupBench) => void>> = {
 };
 
 for (const [what, change] of Object.entries(ends)) {
-  test(`RolloutGroups plans anew for a group at rest when ${what}`, async () => {
+  test(`RolloutGroups plans again for a group at rest when ${what}`, async () => {
     const bench = new GroupBench({ updateRevision: 'last-hash' });
     await bench.pass();
     await bench.pass();

@@ -89,7 +89,7 @@ export class RolloutReconciler {
     return { kind: 'ended', requeue: sooner(next, aging) };
   }
 
-  /** Reports the outcome. @returns when something is to be told again although nothing changes */
+  /** Reports the outcome. @returns when something is to be reported again although nothing changes */
   #report(
     key: string,
     { namespace, name, uid }: RolloutView,

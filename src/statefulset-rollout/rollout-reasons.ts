@@ -18,16 +18,16 @@ function warn(isTrueWhen: string, remedy: string): ReasonEntry {
   return { kind: 'warn', isTrueWhen, remedy };
 }
 
-/** Ends a rollout; a new identity begins it anew. */
+/** Ends a rollout; a new identity begins it again. */
 function end(isTrueWhen: string, remedy: string): ReasonEntry {
   return {
     kind: 'warn',
     isTrueWhen,
-    remedy: `${remedy} Another spec.rolloutIdentity begins anew.`,
+    remedy: `${remedy} Another spec.rolloutIdentity starts over.`,
   };
 }
 
-const awaitSelf = 'Wait; it takes a moment.';
+const awaitSelf = 'Wait; it takes a second or two.';
 
 /** Why anything is done about a StatefulsetRollout, or is not. */
 export const rolloutReasons: Readonly<
@@ -47,13 +47,15 @@ export const rolloutReasons: Readonly<
   StatefulSetCreated: act('There is no set of the name, and it is made.'),
   StatefulSetUpdated: act('The set differs from the one that is wanted.'),
   StatefulSetScaled: act('Only the number of replicas is another one.'),
-  StatefulSetRecreated: act('A change that the API server lets nobody make, and RecreateOrphan.'),
+  StatefulSetRecreated: act(
+    'An immutable field is to change, and spec.immutableFieldPolicy is RecreateOrphan.',
+  ),
   StatefulSetDeleted: act('The resource is deleted, and the set goes with it.'),
   StatefulSetReleased: act('The resource is deleted, and the set stays.'),
   PodsEvicted: act('Old pods of the wanted percentage go, as many as the budget lets.'),
   StuckPodReplaced: act('An old pod cannot become ready by itself.'),
   BrokenPodDeleted: act('A version is taken back, and a pod of it cannot become ready.'),
-  CallingBack: act('The outcome is known, and spec.bapi or spec.callback names who is told.'),
+  CallingBack: act('The outcome is known, and spec.bapi or spec.callback names a receiver.'),
   PinSwitchedOn: act('spec.versionLeak.policy is Pin, and all pods run one version and are ready.'),
   PinSwitchedOff: act('spec.versionLeak.policy is not Pin any more.'),
   PartitionLowered: act('The next pods are let go; those below the partition stay pinned.'),
@@ -76,11 +78,11 @@ export const rolloutReasons: Readonly<
     'Leave its namespace out.',
   ),
   StatefulSetOwnedByOther: end(
-    'The set belongs to somebody else, or to an older StatefulsetRollout.',
+    'The set belongs to another owner, or to an older StatefulsetRollout.',
     'Delete one of the two.',
   ),
   ImmutableFieldChanged: end(
-    'What nobody can change of a set was changed.',
+    'An immutable field of the set is to change.',
     'Take it back, or set spec.immutableFieldPolicy to RecreateOrphan.',
   ),
   ProgressDeadlineExceeded: end(
@@ -95,7 +97,7 @@ export const rolloutReasons: Readonly<
 
   ConflictingOwners: hold(
     'Something else would roll the same set out.',
-    'Delete one of the two; until then nobody moves the set.',
+    'Delete one of the two; until then neither moves the set.',
   ),
   SetTooLarge: hold('The set has more than 20000 replicas.', 'Correct its number of replicas.'),
   AwaitingComparison: hold('The set is being read.', awaitSelf),
@@ -140,7 +142,7 @@ export const rolloutReasons: Readonly<
     isWished: true,
   },
   AwaitingCallback: hold(
-    'The receiver of the callback could not be told yet; it is called again.',
+    'No call of the receiver has succeeded yet; it is called again.',
     'Look at the receiver; the rollout itself is over.',
   ),
   AwaitingPredecessor: hold(
@@ -153,7 +155,7 @@ export const rolloutReasons: Readonly<
     'Look whether the API server answers lists and watches of this operator.',
   ),
   DecisionContested: hold(
-    'Somebody else changes the status, or the StatefulSet, back as soon as it is stored.',
+    'Another client changes the status, or the StatefulSet, back as soon as it is stored.',
     'Look into managedFields who writes it, and let one of both write.',
   ),
   AwaitingOwnWrite: hold(
@@ -166,23 +168,25 @@ export const rolloutReasons: Readonly<
   ),
   BudgetRefused: hold('A disruption budget refuses that pods go.', 'Look at the budget.'),
   BudgetUnclear: hold(
-    'It cannot be told which budget governs.',
+    'It is unknown which budget governs the pods.',
     'Let exactly one select each pod.',
   ),
   CallbackFailed: {
     kind: 'warn',
-    isTrueWhen: 'The receiver of the callback was not told how the rollout ended, and will not be.',
-    remedy: 'Look at the message; a new stage id has it told again.',
+    isTrueWhen:
+      'The receiver could not be called back with the outcome of the rollout, and is not called again.',
+    remedy: 'Look at the message; with a new stage id the receiver is called again.',
   },
   NotificationFailed: {
     kind: 'warn',
-    isTrueWhen: 'Slack refuses the messages of the rollout for good; the rollout goes on.',
-    remedy: 'Look at the word of Slack in the message: at the channel, or at the token.',
+    isTrueWhen: 'Slack refuses the messages of the rollout permanently; the rollout goes on.',
+    remedy: 'Look at the error of Slack in the message, then at the channel or the token.',
   },
   CallbackSuperseded: {
     kind: 'warn',
-    isTrueWhen: 'Another rollout began before the receiver could be told how the last one ended.',
-    remedy: 'Nothing; the receiver is told of the new one.',
+    isTrueWhen:
+      'Another rollout began before the receiver was called back with the outcome of the last one.',
+    remedy: 'Nothing; the receiver is called back with the outcome of the new one.',
   },
   PinUnavailable: {
     kind: 'warn',
@@ -197,12 +201,12 @@ export const rolloutReasons: Readonly<
     remedy: 'Write the fields that the message names as the API server stores them.',
   },
   NoBudget: warn(
-    'No PodDisruptionBudget selects the pods; told once a rollout.',
+    'No PodDisruptionBudget selects the pods; reported once for each rollout.',
     'Make one, or set spec.maxParallelWithoutBudget.',
   ),
   OrderedReadyLimitsParallelism: warn(
-    'The set makes pods anew one after the other, so that several stay away for long; told once a rollout.',
-    'Make the set anew with podManagementPolicy Parallel.',
+    'The set recreates pods one after the other, so that several stay away for long; reported once for each rollout.',
+    'Recreate the set with podManagementPolicy Parallel.',
   ),
   AdoptedDuringRollingUpdate: warn(
     'The set was in the middle of an update of its own when it was adopted; that stops.',
@@ -225,7 +229,7 @@ export const rolloutReasons: Readonly<
     'Finish the rollout, or take the version back.',
   ),
   PartialRolloutAging: warn(
-    'A rollout has been left partial for longer than --partial-rollout-aging; told daily.',
+    'A rollout has been left partial for longer than --partial-rollout-aging; reported daily.',
     'Finish the rollout, or take the version back.',
   ),
 };

@@ -58,7 +58,7 @@ const resolution: Millis = seconds(1);
 
 /**
  * Reports whether `pod`, which is not ready, can have been available before: whether from its start to its last loss of
- * readiness more than `minReady` passed. A pod that was taken away cannot, once it is made anew; where the status does not
+ * readiness more than `minReady` passed. A pod that was taken away cannot, once it is recreated; where the status does not
  * tell, it counts so (fail closed).
  */
 export function canHaveBeenAvailable(pod: PodView, minReady: Millis): boolean {

@@ -13,7 +13,7 @@ export interface UpdateSnapshot {
   readonly target: UpdatedSet | undefined;
   /** Another ZoneAwareUpdate over the same set that comes first, being older; undefined where this one does (W-14). */
   readonly rival: string | undefined;
-  /** What else would move the same set, such as `PhasedRollout a`; nobody moves it then (D-63). */
+  /** What else would move the same set, such as `PhasedRollout a`; no controller moves it then (D-63). */
   readonly conflicts: readonly string[];
   /** Why nothing may be disrupted now, the first to be reported. */
   readonly holds: readonly SetHold[];

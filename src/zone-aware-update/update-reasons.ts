@@ -41,7 +41,7 @@ export const updateReasons: Readonly<
   ),
   ConflictingOwners: hold(
     'Another kind of resource, or a rollout group, would move the same set.',
-    'Delete one of the two; until then nobody moves the set.',
+    'Delete one of the two; until then neither moves the set.',
   ),
   OwnedByAnother: hold('An older ZoneAwareUpdate names the same set.', 'Delete one of the two.'),
   WrongUpdateStrategy: hold(
@@ -115,7 +115,7 @@ export const updateReasons: Readonly<
     'Wait; if it lasts, look whether the API server answers watches of this operator.',
   ),
   RevisionContested: hold(
-    'Somebody else keeps changing back status.currentRevision of a set that is up to date; it is written ever more rarely.',
+    'Another client keeps changing back status.currentRevision of a set that is up to date; it is written ever more rarely.',
     'Find out who writes the status of the StatefulSet besides its controller.',
   ),
   RequestRefused: hold(
@@ -127,7 +127,7 @@ export const updateReasons: Readonly<
     'Look at the budget that the message names.',
   ),
   BudgetUnclear: hold(
-    'It cannot be told which disruption budget governs the next pods, or what that has given away.',
+    'It is unknown which disruption budget governs the next pods, or which disruptions that budget has granted.',
     'Let exactly one disruption budget select each pod.',
   ),
 };

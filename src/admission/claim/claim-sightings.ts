@@ -19,7 +19,7 @@ export class ClaimSightings {
   /** The last claim that let a set shrink, unless it was taken back or another set has the group. */
   readonly #allowed = new Map<string, Allowance>();
 
-  /** Takes note of all that stands in the ConfigMap, as an answer of `now` has it. */
+  /** Takes note of all that is in the ConfigMap, as an answer of `now` has it. */
   see(texts: ReadonlyMap<string, string>, now: Monotonic): void {
     for (const [key, text] of texts) {
       const known = this.#seen.get(key) ?? new Map<string, Monotonic>();
@@ -34,14 +34,14 @@ export class ClaimSightings {
     for (const [key, known] of this.#seen) this.#forget(key, known, { texts, now });
   }
 
-  /** Takes note that this process itself has removed what stood under `key`. */
+  /** Takes note that this process itself has removed what was under `key`. */
   removed(key: string): void {
     this.#allowed.delete(key);
   }
 
   /**
-   * Returns what stands under `key`; where nothing does, the claim that let a set shrink and was there less than 30 s ago.
-   * No replica removes such a claim, so somebody has deleted it, or the whole ConfigMap, and the set shrinks none the less.
+   * Returns what is under `key`; where nothing does, the claim that let a set shrink and was there less than 30 s ago.
+   * No replica removes such a claim, so a user has deleted it, or the whole ConfigMap, and the set shrinks none the less.
    */
   standing(key: string, texts: ReadonlyMap<string, string>, now: Monotonic): string | undefined {
     const text = texts.get(key);

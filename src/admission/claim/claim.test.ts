@@ -63,17 +63,17 @@ test('parseClaim() reads what was written, and tells when there is nothing', () 
 });
 
 const corrupt: Readonly<Record<string, string>> = {
-  '': 'it is no JSON object',
-  'no JSON': 'it is no JSON object',
-  '5': 'it is no JSON object',
-  null: 'it is no JSON object',
-  '[]': 'it is no JSON object',
-  '{}': '"set" is no name of a StatefulSet',
-  '{"set":5}': '"set" is no name of a StatefulSet',
-  '{"set":"../secrets"}': '"set" is no name of a StatefulSet',
+  '': 'it is not a JSON object',
+  'no JSON': 'it is not a JSON object',
+  '5': 'it is not a JSON object',
+  null: 'it is not a JSON object',
+  '[]': 'it is not a JSON object',
+  '{}': '"set" is not the name of a StatefulSet',
+  '{"set":5}': '"set" is not the name of a StatefulSet',
+  '{"set":"../secrets"}': '"set" is not the name of a StatefulSet',
   '{"set":"a"}': '"replica" names no process',
-  '{"set":"a","replica":"r","until":"tomorrow"}': '"until" is no time',
-  '{"set":"a","replica":"r","until":"2026-01-01T00:00:30Z"}': '"generation" is no integer',
+  '{"set":"a","replica":"r","until":"tomorrow"}': '"until" is not a time',
+  '{"set":"a","replica":"r","until":"2026-01-01T00:00:30Z"}': '"generation" is not an integer',
   '{"set":"a","replica":"r","until":"2026-01-01T00:00:30Z","generation":1,"state":"kept"}':
     '"state" is neither "under-way" nor "allowed"',
   [`{"set":"${'a'.repeat(3_000)}"}`]: 'it is longer than 2048 characters',

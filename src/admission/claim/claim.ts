@@ -6,7 +6,7 @@ export const CLAIMS_NAME = 'rollout-operator-claims';
 /** How long a claim is held by those who see it, unless it is given up before. */
 export const claimLife: Millis = seconds(30);
 
-/** What stands in the ConfigMap for one group: which set of it may be scaled down. */
+/** What is in the ConfigMap for one group: which set of it may be scaled down. */
 export interface Claim {
   /** Name of the StatefulSet. */
   readonly set: string;
@@ -36,7 +36,7 @@ export interface ClaimedGroup {
 
 /**
  * Returns the key of a group in the ConfigMap: its name, which begins with a letter or digit as every label value does. What
- * begins with an underscore is a set in no group, or stands in another namespace than `home`, the operator's.
+ * begins with an underscore is a set in no group, or is in another namespace than `home`, the operator's.
  */
 export function claimKey({ namespace, group, set }: ClaimedGroup, home: string): string {
   const name = group === '' ? `_set.${set}` : group;

@@ -58,7 +58,7 @@ interface Asked {
   readonly request: ClaimRequest;
 }
 
-/** A claim by which a set was allowed to shrink, and those of our own that may stand in its place. */
+/** A claim by which a set was allowed to shrink, and those of our own that may be in its place. */
 interface Protection {
   readonly text: string;
   /** What stood as they were written: each of them may yet arrive, or none. */
@@ -254,5 +254,5 @@ export class GroupClaims {
 
 function unreadableText(key: string, namespace: string, why: string): string {
   const where = `ConfigMap "${namespace}/${CLAIMS_NAME}", key ${JSON.stringify(key)}`;
-  return `the claim in ${where} cannot be read: ${why}; it is overwritten when it has stood for 30 s`;
+  return `the claim in ${where} cannot be read: ${why}; it is overwritten once it is 30 s old`;
 }

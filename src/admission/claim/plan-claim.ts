@@ -6,7 +6,7 @@ import { type Claim, claimLife, type StoredClaim } from './claim.ts';
 export interface Claimant {
   readonly set: string;
   readonly replica: string;
-  /** Whether the claim of its own that stands there, if any, has replaced one of a set that was allowed to shrink. */
+  /** Whether the claim of its own that is there, if any, has replaced one of a set that was allowed to shrink. */
   readonly isProtecting: boolean;
 }
 
@@ -35,7 +35,7 @@ export function planClaim(stored: StoredClaim, claimant: Claimant, watched: Mill
     case 'under-way':
       return isLeftover(claim, claimant) ? { kind: 'free' } : { kind: 'held', by: claim };
     case 'allowed':
-      // The server asks anew for the same set when its version has moved, and need not ask the same replica.
+      // The server asks again for the same set when its version has moved, and need not ask the same replica.
       if (claim.set === claimant.set) return { kind: 'free' };
       return { kind: 'held-if-not-ended', by: claim };
     default:

@@ -10,7 +10,7 @@ const { group, kind } = resourceTypes.phasedRollouts;
 
 /**
  * Refuses a PhasedRollout whose expression is no PromQL or whose URL is none, with all that is wrong at once.
- * It asks nobody, and is the same for a dry run. To delete one is always allowed, and so is what leads there.
+ * It asks nothing, and is the same for a dry run. To delete one is always allowed, and so is what leads there.
  */
 export function phasedRolloutValidation(): Webhook {
   return {

@@ -185,7 +185,7 @@ test('noDownscale() reads a Scale without replicas as 0 [admission 32]', async (
   assert.deepEqual(decision, denied(set, 2, 0));
 });
 
-test('noDownscale() asks nobody about a Scale that does not shrink', async () => {
+test('noDownscale() asks nothing about a Scale that does not shrink', async () => {
   await using bed = await AdmissionBed.open();
   assert.deepEqual(await bed.review(bed.noDownscale, scaleRequest(2, 2)), allowed);
   assert.deepEqual(bed.api.requests, []);

@@ -235,7 +235,7 @@ const cases: Readonly<Record<string, Case>> = {
     says: [429, 'StatefulSetsUnreadable', `minimum number of StatefulSets not found ${byBudget}`],
     counts: 'min-sts-not-found 429',
   },
-  'denies a pod whose partition cannot be told [zpdb 59]': {
+  'denies a pod whose partition cannot be determined [zpdb 59]': {
     budgets: [{ podNamePartitionRegex: 'store-zone-[a-z]-([0-9]+)' }],
     says: [
       400,

@@ -209,7 +209,7 @@ const cases: Record<string, Case> = {
     says: [
       429,
       'StatefulSetsUnreadable',
-      /^denying pod eviction for web-0: a pod that the budget selects belongs to something else than a StatefulSet that is seen, so that nobody knows how many there should be \(ZoneDisruptionBudget web\)$/,
+      /^denying pod eviction for web-0: a pod that the budget selects is not controlled by a StatefulSet that this operator sees, so the expected number of pods is unknown \(ZoneDisruptionBudget web\)$/,
     ],
     counts: 'denied DeniedByZdb',
   },
@@ -359,7 +359,7 @@ const cases: Record<string, Case> = {
     says: [
       400,
       'InvalidRequest',
-      /^the object is no Eviction of policy\/v1 or policy\/v1beta1: got v1\/Pod$/,
+      /^the object is not an Eviction of policy\/v1 or policy\/v1beta1: got v1\/Pod$/,
     ],
     counts: 'denied GetDryRunOptionError',
   },
@@ -413,7 +413,7 @@ const cases: Record<string, Case> = {
     ],
     counts: 'denied DeniedByZdb',
   },
-  'denies for now what cannot be told [zau 77]': {
+  'denies for now what cannot be determined [zau 77]': {
     with: (bed) => {
       bed.script = () =>
         Promise.resolve([

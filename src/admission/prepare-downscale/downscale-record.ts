@@ -41,7 +41,7 @@ export interface DownscaleRecordOptions {
   readonly log: Logger;
 }
 
-/** A last-downscale annotation that is younger is not written anew (D-26). */
+/** A last-downscale annotation that is younger is not written again (D-26). */
 const justWritten = seconds(60);
 
 const unreadableAnnotations = 'parsing downscale annotations failed.';
@@ -176,7 +176,7 @@ class Zones {
     const { log, clock } = this.#options;
     const corrupt = siblings.find(({ name }) => isCorrupt(map, name));
     if (corrupt !== undefined) {
-      log.error('the zone ConfigMap has an entry that is no JSON', { statefulset: corrupt.name });
+      log.error('the zone ConfigMap has an entry that is not JSON', { statefulset: corrupt.name });
       return deny(refusal(unloadedZones), 'Unreadable');
     }
     const problem = minimumTimeProblem(timesIn(map, siblings), clock.now());

@@ -193,7 +193,7 @@ export class GroupDownscale {
     return refused;
   }
 
-  /** Stores what must stand in the API before the answer: that this set may shrink, and since when. */
+  /** Stores what must be in the API before the answer: that this set may shrink, and since when. */
   async #note({ recorded, claim }: Recording, deadline: Deadline): Promise<Decision | undefined> {
     try {
       if (!(await claim.allow(deadline))) return deny(recorded.refusal(lostClaim));

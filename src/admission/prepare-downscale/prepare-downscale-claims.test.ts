@@ -116,7 +116,7 @@ test('prepareDownscale() lets another zone go on when the change of the first is
   assert.equal((await claimOf(bed))?.['set'], B);
 });
 
-test('prepareDownscale() allows the same set again in any replica, as the server asks anew (D-26)', async () => {
+test('prepareDownscale() allows the same set again in any replica, as the server asks again (D-26)', async () => {
   await using bed = await twoZones();
   const second = bed.replica('replica-2');
   assert.equal((await ask(bed, bed, A)).isAllowed, true);
@@ -222,7 +222,7 @@ for (const corrupt of ['no JSON', '5', '', '{"set":"a"}', '['.repeat(1_000)]) {
   });
 }
 
-test('prepareDownscale() overwrites after 30 s what stands under binaryData', async () => {
+test('prepareDownscale() overwrites after 30 s what is under binaryData', async () => {
   await using bed = await twoZones();
   const body = {
     metadata: { name: 'rollout-operator-claims' },

@@ -177,7 +177,7 @@ class PrepareDownscale {
     try {
       return await this.#group.judge(downscale, { deadline: context.deadline(), background });
     } finally {
-      // While pods are still being told to forget it, nobody may prepare them anew.
+      // While pods are still being told to forget it, nobody may prepare them again.
       if (background.length === 0) lock.release();
       else void Promise.allSettled(background).then(lock.release);
     }

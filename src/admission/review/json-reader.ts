@@ -45,7 +45,7 @@ const firstBeyondAscii = 0x80;
 
 /** Most bytes that one character takes in JSON: an escape such as \u0041. */
 const longestCharacter = 6;
-/** Stands for a text that is only told, and too long for that. */
+/** Stands for a text that is only reported, and too long for that. */
 const longText = '(a long text)';
 /** Longest number that is read, in characters. */
 const longestNumber = 1_024;
@@ -59,13 +59,13 @@ export function member(name: string, reading: Reading): Member {
 
 /**
  * Reads the JSON object in `body`. What is not wanted is gone over to its end too and must be JSON, so that a reader who looks
- * at the wanted members only sees what it would see in the whole. A wanted member that stands there twice is refused:
+ * at the wanted members only sees what it would see in the whole. A wanted member that appears twice is refused:
  * readers differ on which of them counts. Memory is bounded by what the wanted members may take, whatever the body is;
  * time grows with its length.
  */
 export function readObject(body: Buffer, wanted: readonly Member[]): ReadObject {
   const start = skipBlanks(body, 0);
-  if (body[start] !== OPEN_BRACE) return refused('is no JSON object');
+  if (body[start] !== OPEN_BRACE) return refused('is not a JSON object');
   const reader = new ObjectReader(body);
   const object = reader.object(start, wanted);
   if (reader.problem !== undefined) return refused(reader.problem);
@@ -73,7 +73,7 @@ export function readObject(body: Buffer, wanted: readonly Member[]): ReadObject 
     return { kind: 'object', object };
   }
   return refused(
-    nestsTooDeep(body) ? `nests deeper than ${maxDepth} levels` : 'is no well-formed JSON',
+    nestsTooDeep(body) ? `nests deeper than ${maxDepth} levels` : 'is not well-formed JSON',
   );
 }
 
@@ -107,7 +107,7 @@ class ObjectReader {
 
   #take(known: Member, valueAt: number, found: Record<string, JsonValue>): void {
     const { name, reading } = known;
-    if (Object.hasOwn(found, name)) this.#refuse(name, 'stands there twice');
+    if (Object.hasOwn(found, name)) this.#refuse(name, 'appears twice');
     else if (reading.as === 'source') found[name] = this.#source(valueAt, name, reading.most);
     else found[name] = this.#value(valueAt, known);
   }

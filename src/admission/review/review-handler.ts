@@ -49,7 +49,7 @@ export interface PostedAnswer {
   readonly body: string;
 }
 
-/** Answers what is posted to one path; without a promise where nobody has to be asked. Never rejects, never throws. */
+/** Answers what is posted to one path; without a promise where nothing has to be asked. Never rejects, never throws. */
 export type Handler = (posted: PostedReview) => PostedAnswer | Promise<PostedAnswer>;
 
 /** Returns the handler of each webhook by its path. */

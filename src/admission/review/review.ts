@@ -51,7 +51,7 @@ export interface Cause {
   readonly field?: string;
 }
 
-/** A change of the object under review, as JSON Patch has it (RFC 6902): sets one number, whatever stands there. */
+/** A change of the object under review, as JSON Patch has it (RFC 6902): sets one number, whatever is there. */
 export interface PatchOperation {
   readonly op: 'add';
   /** A JSON pointer whose parent exists. */
@@ -73,7 +73,7 @@ export const doubts = [
   'DependencyFailed',
   /** Our Role does not permit to ask. */
   'Forbidden',
-  /** Nobody answered in time. */
+  /** No server answered in time. */
   'DeadlineExceeded',
   /** Too many reviews were under way. */
   'Overloaded',

@@ -60,7 +60,7 @@ export function admissionListener(options: AdmissionListenerOptions): AdmissionL
   };
   const serve = (exchange: Exchange): void => {
     const { incoming, outgoing, target } = exchange;
-    // A thousand may stand in one chunk, which is parsed to its end: no answer could be sent.
+    // A thousand may be in one chunk, which is parsed to its end: no answer could be sent.
     if (underWay.isRefused(incoming)) return;
     const refused = refusal(exchange);
     if (refused !== undefined) return writeResponse(outgoing, refused);

@@ -151,7 +151,7 @@ const refusedTexts: Record<string, readonly [body: string, want: RegExp]> = {
   ],
   'YAML, which nothing sends (D-58) [admission 13]': [
     'apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\n',
-    /^Request could not be decoded: it is no JSON object\n$/,
+    /^Request could not be decoded: it is not a JSON object\n$/,
   ],
   'a name of 7 MiB (D-58)': [
     JSON.stringify(review({ name: 'x'.repeat(7 * 1_024 * 1_024) })),

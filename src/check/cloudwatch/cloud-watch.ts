@@ -36,7 +36,7 @@ export interface CloudWatchOptions {
 
 /** The SDK asks an endpoint on the same node several times; after a second of silence it would warn, beside our log. */
 const metadataTimeout = millis(750);
-/** What the SDK hands on to whoever reads credentials: shared files may have been renewed since it read them. */
+/** What the SDK hands on to the reader of credentials: shared files may have been renewed since it read them. */
 const readAnew = { ignoreCache: true };
 /** Most that one answer may have, and what it has at most for 100 names but for twins. */
 const pageSize = 100;
@@ -44,7 +44,7 @@ const pageSize = 100;
 const mostPages = 3;
 
 /**
- * Returns CloudWatch of AWS. The SDK is loaded with the first question: whoever names no alarm never has it in memory. A
+ * Returns CloudWatch of AWS. The SDK is loaded with the first question: an installation without alarms never has it in memory. A
  * request that fails in passing is tried again by the SDK, as that of the peer does.
  */
 export function openCloudWatch(options: CloudWatchOptions): AlarmSource {
@@ -114,7 +114,7 @@ class CloudWatch implements AlarmSource {
       const parsed = parseAlarms(await client.send(command, sending));
       if (parsed.kind === 'invalid') {
         const why = problemText(parsed.problem);
-        return failed('Unreadable', `its answer is none of CloudWatch: ${why}`);
+        return failed('Unreadable', `its answer is not from CloudWatch: ${why}`);
       }
       const { length } = parsed.value.alarms;
       if (length > pageSize) {
@@ -131,7 +131,7 @@ class CloudWatch implements AlarmSource {
 
   /** Waits until there are credentials, or none to be had; a helper for them can be given up by nobody. */
   async #resolved({ config }: CloudWatchClient): Promise<void> {
-    // Whoever waited for those first is told why there are none, and may have given them up.
+    // A caller that waited for those first gets the reason why there are none, and may have given them up.
     await this.#resolving?.catch(() => undefined);
     this.#resolving ??= config.credentials().finally(() => {
       this.#resolving = undefined;
@@ -160,7 +160,7 @@ class CloudWatch implements AlarmSource {
   }
 }
 
-/** In bytes: several times what CloudWatch lets an alarm have. */
+/** Returns the longest answer in bytes: several times what CloudWatch lets these alarms have. */
 function longestFor({ length }: readonly string[]): number {
   return 262_144 + length * 32_768;
 }
@@ -171,18 +171,18 @@ function failed(reason: Failure['reason'], why: string): Failure {
   return { kind: 'error', reason, message: `Cannot ask CloudWatch: ${why}` };
 }
 
-/** In a bundle it is a file of its own, which may have been left behind. */
+/** Throws `error`, or names the missing file: in a bundle the library is a file of its own, which may have been left behind. */
 function withMissingFile(error: unknown): never {
   const { code, url }: NodeJS.ErrnoException & { readonly url?: unknown } = errorOf(error);
   if (code !== 'ERR_MODULE_NOT_FOUND' || typeof url !== 'string') throw error;
   const path = fileURLToPath(url);
-  const advice = 'keep all files of the build beside the program';
+  const advice = 'keep all files of the build in the folder of the program';
   throw new Error(`the file ${path} is missing: ${advice}`, { cause: error });
 }
 
 type AwsLog = (...content: readonly unknown[]) => void;
 
-/** Only what the SDK warns of: it would log whole requests, and errors are told with the answer. */
+/** Logs warnings of the SDK only: it would log whole requests, and errors are reported with the answer. */
 function loggerOf(
   log: Pick<Logger, 'warn'>,
 ): Readonly<Record<'debug' | 'info' | 'warn' | 'error', AwsLog>> {

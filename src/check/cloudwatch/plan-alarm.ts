@@ -41,7 +41,7 @@ export function judgeAlarm(name: string, read: AlarmsRead): Finding {
     return unknown('NoSuchAlarm', message);
   }
   if (others.length === 0) return judgeState(alarm);
-  const message = `CloudWatch knows ${others.length + 1} alarms ${quoted(name)}, and one was to come`;
+  const message = `CloudWatch knows ${others.length + 1} alarms ${quoted(name)}, where one was expected`;
   return unknown('SeveralValues', message);
 }
 
@@ -56,7 +56,7 @@ function judgeState(alarm: Alarm): Finding {
     case 'ALARM':
       return known('fails', state, { reason: 'InAlarm', message: text });
     default: {
-      const wanted = 'which is none of OK, ALARM and INSUFFICIENT_DATA';
+      const wanted = 'which is not one of OK, ALARM and INSUFFICIENT_DATA';
       return unknown(
         'Unreadable',
         `the state of alarm ${quoted(name)} is ${quoted(state)}, ${wanted}`,

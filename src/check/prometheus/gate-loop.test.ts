@@ -194,7 +194,7 @@ describe('a gate', () => {
     await gate.clock.advance(seconds(14));
     assert.equal(gate.stored?.passes, 1);
     await gate.clock.advance(seconds(5));
-    // The second question is under way, and nobody waits for its answer any more.
+    // The second question is under way, and nothing waits for its answer any more.
     gate.restart();
     await gate.clock.advance(seconds(60));
     assert.deepEqual(whole(gate.askedAt), [10, 18, 19]);

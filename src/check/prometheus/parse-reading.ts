@@ -59,7 +59,7 @@ function elementsOf(result: readonly unknown[], warnings: readonly string[]): Pa
   return valid({ kind: 'vector', samples, warnings });
 }
 
-/** What the peer decodes: labels are an object, of which `name` is a text, and a value is a list. */
+/** Reports whether the peer decodes it: labels are an object, of which `name` is a text, and a value is a list. */
 function isElement(element: unknown): element is JsonObject {
   if (!isJsonObject(element)) return false;
   const metric = element['metric'] ?? null;
@@ -71,7 +71,7 @@ function isElement(element: unknown): element is JsonObject {
   );
 }
 
-/** The sample of `[time, "value"]`; undefined for anything else. */
+/** Returns the sample of `[time, "value"]`; undefined for anything else. */
 function sampleOf(pair: unknown): Sample | undefined {
   if (!isJsonArray(pair)) return undefined;
   const [, text] = pair;
@@ -84,7 +84,7 @@ function numberIn(text: string): number {
   return number.test(text) ? Number(text) : Number.NaN;
 }
 
-/** What looks like a value stands as it is, anything else in quotes. */
+/** Returns what looks like a value as it is, and anything else in quotes. */
 function textOf(text: string): string {
   return /^[\w.+-]{1,32}$/.test(text) ? text : quoted(text);
 }

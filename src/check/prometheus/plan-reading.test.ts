@@ -141,7 +141,7 @@ const cases: Record<string, Case> = {
   'cannot judge several values when one was to come': {
     rule: { ...upTo5, several: 'unknown' },
     candidate: vector('1', '2'),
-    want: 'unknown: the query gives 2 values where one was to come',
+    want: 'unknown: the query gives 2 values where one was expected',
   },
   'passes what the server warns of': {
     candidate: warned,
@@ -238,7 +238,7 @@ const cases: Record<string, Case> = {
     rule: { baseline: { mostRatio: 2 } },
     candidate: vector('1'),
     baseline: vector('NaN'),
-    want: 'unknown: the baseline is no number: NaN',
+    want: 'unknown: the baseline is not a number: NaN',
   },
 };
 

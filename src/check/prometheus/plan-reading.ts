@@ -116,7 +116,7 @@ function judgeSamples(
   const value = textOf(samples);
   if (!isAboutValues(rule)) return { ...found(samples.length), value };
   if (samples.length > 1 && rule.several === 'unknown') {
-    const why = `the query gives ${samples.length} values where one was to come`;
+    const why = `the query gives ${samples.length} values where one was expected`;
     return { ...judged('unknown', 'SeveralValues', why), value };
   }
   const beside = rule.baseline === undefined ? undefined : baselineOf(baseline);
@@ -138,7 +138,7 @@ function foremost(findings: readonly Judged[], order: readonly Verdict[]): Judge
   return judged('unknown', 'NoData', 'there is nothing to judge');
 }
 
-/** The one number to compare with, or why there is none. */
+/** Returns the one number to compare with, or why there is none. */
 function baselineOf(reading: Reading | undefined): number | string {
   if (reading === undefined) return 'there is no baseline query to compare with';
   if (reading.kind === 'error') return `the baseline query has no answer: ${reading.message}`;
@@ -146,7 +146,7 @@ function baselineOf(reading: Reading | undefined): number | string {
   const [only] = samples;
   if (only === undefined) return 'the baseline query gives no value';
   if (samples.length > 1) return `the baseline query gives ${samples.length} values, not one`;
-  return Number.isNaN(only.value) ? `the baseline is no number: ${only.text}` : only.value;
+  return Number.isNaN(only.value) ? `the baseline is not a number: ${only.text}` : only.value;
 }
 
 function samplesOf(reading: Reading): readonly Sample[] {
@@ -187,7 +187,7 @@ function limitBroken(value: number, { min, max }: Bounds): string | undefined {
   return max !== undefined && !(value <= max) ? `above ${max}` : undefined;
 }
 
-/** Ratios are limits, too: a baseline of 0 then divides nothing. A negative one turns them around. */
+/** Returns the limits for a baseline. Ratios are multiplied with it, so that one of 0 divides nothing; a negative one swaps min and max. */
 function limitsBeside(
   baseline: number,
   bounds: BaselineBounds,

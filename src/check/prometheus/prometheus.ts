@@ -26,7 +26,7 @@ export interface PrometheusQuery extends ServerTrust {
   readonly expr: string;
 }
 
-/** A query with what may be told to nobody else. */
+/** A query with what is secret. */
 export interface PrometheusQuestion extends PrometheusQuery {
   /** Value of an `Authorization` header, see `parseCredentials`; goes before what the URL names. */
   readonly authorization?: string;
@@ -102,7 +102,7 @@ class HttpPrometheus implements Prometheus {
       case 'malformed':
         return failed(
           'BadConfiguration',
-          `Cannot ask Prometheus, as its URL is none: ${found.why}`,
+          `Cannot ask Prometheus, as its URL is invalid: ${found.why}`,
         );
       case 'unusable':
         return failed('Unreachable', `Cannot ask Prometheus by its URL: ${found.why}`);
@@ -234,7 +234,7 @@ function readingOf(answer: TransportResponse, authorization: string | undefined)
   if (parsed.kind === 'valid') return parsed.value;
   const seen = `${status}, ${quoted(masked(headers['content-type']))}`;
   const { path, message } = parsed.problem;
-  return failed('Unreadable', `its answer (${seen}) is none of Prometheus: ${path} ${message}`);
+  return failed('Unreadable', `its answer (${seen}) is not from Prometheus: ${path} ${message}`);
 }
 
 const longestShown = 300;
@@ -243,7 +243,7 @@ function shortened(text: string): string {
   return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
 }
 
-/** Credentials are part of it: those of one shall not wait for those of another. */
+/** Joins parts to a key. Credentials are part of it: requests with one must not wait for requests with another. */
 function keyOf(parts: readonly unknown[]): string {
   return JSON.stringify(parts.map((each) => each ?? null));
 }

@@ -1,5 +1,5 @@
 /**
- * A small deploy API, for trying out the flow with its callbacks. It keeps nothing but what stands in the cluster, and is
+ * A small deploy API, for trying out the flow with its callbacks. It keeps nothing but what is in the cluster, and is
  * no part of the operator.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';

@@ -2,7 +2,7 @@ import { type Millis, minutes } from '#base/units.ts';
 import { boolKind, durationKind, stringKind } from './flag-kind.ts';
 import type { Flag, FlagSet } from './go-flags.ts';
 
-/** The flags of `statefulset-rollout` whose names nobody else has; the program that runs everything takes them, too. */
+/** The flags of `statefulset-rollout` whose names nothing else has; the program that runs everything takes them, too. */
 export interface OwnStatefulsetFlags {
   readonly watchedNamespace: Flag<string>;
   readonly isPinAssumed: Flag<boolean>;
@@ -18,7 +18,7 @@ export function ownStatefulsetFlags(set: FlagSet): OwnStatefulsetFlags {
     }),
     partialAging: set.add('partial-rollout-aging', durationKind, {
       default: minutes(1_440),
-      help: 'Age from which a rollout that is left partial is told of daily; 0 for never.',
+      help: 'Age from which a rollout that is left partial is reported daily; 0 for never.',
     }),
     isPinAssumed: set.add('pin-assume-patched', boolKind, {
       default: false,

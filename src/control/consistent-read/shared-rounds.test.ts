@@ -129,7 +129,7 @@ test('SharedRounds answer nobody by a round that all had left before it was sent
   ]);
 });
 
-test('SharedRounds begin none that nobody waits for any more', async () => {
+test('SharedRounds begin none that nothing waits for any more', async () => {
   const bench = new Bench();
   const one = new AbortController();
   void bench.ask('a');

@@ -22,9 +22,9 @@ export interface ReportSubject {
   readonly kind: string;
   /** Names the object in log lines. */
   readonly field: string;
-  /** Whether a hold is what somebody asked for, so that it is told once. */
+  /** Whether a hold is what a user asked for, so that it is reported once. */
   readonly isWished: (reason: string) => boolean;
-  /** Whether a hold is not a part of an ordinary rollout, but needs somebody to look. */
+  /** Whether a hold is not a part of an ordinary rollout, but needs a person to look. */
   readonly isAlarming: (reason: string) => boolean;
 }
 
@@ -45,7 +45,7 @@ interface Statement {
   readonly texts: ReadonlySet<string>;
 }
 
-/** What was told last of one set for one reason. */
+/** What was reported last of one set for one reason. */
 interface Told {
   readonly texts: ReadonlySet<string>;
   readonly at: Monotonic;
@@ -56,13 +56,13 @@ interface Told {
 /**
  * Tells people what a plan does and waits for (LIVE-2, KW-6): an Event and a log line whenever something is said of a
  * set that was not said before, but of one set and reason at most once a minute, however often the message changes. A hold
- * is reported again every 10 minutes while it lasts, so that a late reader finds it too (D-54); what somebody asked for
+ * is reported again every 10 minutes while it lasts, so that a late reader finds it too (D-54); what a user asked for
  * is reported once.
  */
 export class PlanReporter {
   readonly #ports: ReportPorts;
   readonly #about: ReportSubject;
-  /** What was told last, by key and then by set and reason. */
+  /** What was reported last, by key and then by set and reason. */
   readonly #told = new Map<string, ReadonlyMap<string, Told>>();
 
   constructor(ports: ReportPorts) {
@@ -103,7 +103,7 @@ export class PlanReporter {
     this.#record(set, { ...because, isWarning });
   }
 
-  /** Tells `statement` if that is due. @returns what was told last of it */
+  /** Tells `statement` if that is due. @returns what was reported last of it */
   #state(statement: Statement, last: Told | undefined, now: Monotonic): Told {
     if (last !== undefined && againAt(statement, last, this.#about) > now)
       return { ...last, isOver: false };
@@ -182,7 +182,7 @@ function againAt({ decisions, texts }: Statement, last: Told, { isWished }: Repo
   return last.at + (isSame && !last.isOver ? unchangedAfter : changedAfter);
 }
 
-/** Reports whether what `decision` says was not told with `last`. */
+/** Reports whether what `decision` says was not reported with `last`. */
 function isNews({ because }: Reported, last: Told | undefined): boolean {
   return last?.texts.has(cut(because.message)) !== true;
 }

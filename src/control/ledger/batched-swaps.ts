@@ -77,7 +77,7 @@ const mostFailures = 4;
 /** Losses in a row after which the same: somebody else writes each time, and is not to be raced for ever. */
 const mostLosses = 16;
 
-/** What was decided is not what would be decided now: decide anew. */
+/** What was decided is not what would be decided now: decide again. */
 class OutdatedSwapError extends Error {
   override readonly name = 'OutdatedSwapError';
 
@@ -89,7 +89,7 @@ class OutdatedSwapError extends Error {
 /**
  * Decisions that many ask for, on texts that several processes share in one ConfigMap. A caller that asks while a write is
  * under way is decided on together with all others that wait, so that they share one write; what changes nothing costs
- * none. An answer that rests on a change is given once that is stored: by compare-and-swap, decided anew on what others
+ * none. An answer that rests on a change is given once that is stored: by compare-and-swap, decided again on what others
  * wrote in between.
  */
 export class BatchedSwaps<Asked, Answer> {
@@ -187,7 +187,7 @@ export class BatchedSwaps<Asked, Answer> {
     const { seen, batch } = round;
     let sentAt = clock.monotonic();
     const beforeSend = (): void => {
-      // What nobody waits for any more is not to be stored either.
+      // What nothing waits for any more is not to be stored either.
       const isWanted = batch.every((waiting) => this.#waiting.has(waiting));
       if (!isWanted || !isSame(this.#decide(round), swap)) throw new OutdatedSwapError();
       sentAt = clock.monotonic();

@@ -55,7 +55,7 @@ export interface DisruptionLedgerOptions {
    */
   leader(viewProvenAt: Monotonic | undefined): Leader | undefined;
   /**
-   * Has the view proven anew, for a write that nobody waits for.
+   * Has the view proven again, for a write that nothing waits for.
    *
    * @param since the proof must be younger than this
    * @throws what a read fails with
@@ -63,7 +63,7 @@ export interface DisruptionLedgerOptions {
   prove(signal: AbortSignal, since: Monotonic | undefined): Promise<void>;
   /** Disruptions of this process under way. @default none */
   begun?(): readonly Begun[];
-  /** Called with how a write ended that nobody waited for: with what it failed, or undefined. */
+  /** Called with how a write ended that nothing waited for: with what it failed, or undefined. */
   onTidied?(failure: unknown): void;
 }
 
@@ -109,7 +109,7 @@ export class DisruptionLedger {
   /**
    * Answers `request`; a permission is stored by then.
    *
-   * @param isAsked whether it is still this budget that has to be asked; looked at in the moment of the decision
+   * @param isAsked whether it is still this budget that has to be asked; looked at at the instant of the decision
    * @throws the reason of `signal` when that aborts first; what the client throws
    */
   ask(
@@ -121,7 +121,7 @@ export class DisruptionLedger {
   }
 
   /**
-   * Finds out what stands there, so that a wait for what nobody knows begins now (D-34); and makes the ledger of a budget
+   * Finds out what is there, so that a wait for what is unknown begins now (D-34); and makes the ledger of a budget
    * that this process saw being made. @throws as {@link ask}
    */
   async look(signal: AbortSignal): Promise<void> {
@@ -144,14 +144,14 @@ export class DisruptionLedger {
     };
   }
 
-  /** Returns why nobody knows what is given away; undefined while that is known, or was not asked yet. */
+  /** Returns why it is unknown what is given away; undefined while that is known, or was not asked yet. */
   trouble(): string | undefined {
     if (this.#seen.provenAt === undefined) return undefined;
     const trust = this.#trust(this.#reading());
     return trust.kind === 'trusted' ? undefined : trust.why;
   }
 
-  /** Ends the writes that nobody asks for. */
+  /** Ends the writes that nothing asks for. */
   close(): void {
     this.#tidy.close();
   }
@@ -206,7 +206,7 @@ export class DisruptionLedger {
   }
 
   /**
-   * Returns `answers` as far as they hold: what stands in the way only because the view is older than the ledger may have
+   * Returns `answers` as far as they hold: what is in the way only because the view is older than the ledger may have
    * ended long ago, so that the view has to be proven before that is said.
    */
   #held(
@@ -267,7 +267,7 @@ export class DisruptionLedger {
   readonly #sawCreation = (): boolean =>
     this.#options.leader(undefined) !== undefined && this.#options.sawCreation();
 
-  /** Reports whether what stands there is no ledger, and will be made one by this process once it has been waited for. */
+  /** Reports whether what is there is no ledger, and will be made one by this process once it has been waited for. */
   #isAwaited(): boolean {
     return !this.#seen.isCurrent && this.#trust(this.#reading()).kind !== 'refused';
   }

@@ -21,7 +21,7 @@ export interface LedgerMoment {
 /** What the ledger of a budget says to a request. */
 export type LedgerAnswer =
   | Answer
-  /** Nothing stands against it as far as is seen, and the view is not proven to be fresh: prove it, and ask again. */
+  /** Nothing prevents it as far as is seen, and the view is not proven to be fresh: prove it, and ask again. */
   | {
       readonly kind: 'unproven';
       /** When the proof must have been asked for; undefined: lately. */
@@ -29,7 +29,7 @@ export type LedgerAnswer =
     }
   /** The caller does not ask this any more: the budgets over the pod have changed. */
   | { readonly kind: 'outdated' }
-  /** Nobody knows what is given away: `until` then, or until somebody mends it. */
+  /** It is unknown what is given away: `until` then, or until it is corrected. */
   | { readonly kind: 'unclear'; readonly why: string; readonly until: Instant | undefined };
 
 /** What is asked of the one order in which a ledger is written. */
@@ -41,7 +41,7 @@ export type Asked =
     }
   /** Stores what has ended since. */
   | { readonly kind: 'store' }
-  /** Finds out what stands there; makes the ledger of a budget that was made a moment ago. */
+  /** Finds out what is there; makes the ledger of a budget that was made a moment ago. */
   | { readonly kind: 'look' };
 
 /** Returns pods of which `next` has fewer claims than `before`. */

@@ -53,7 +53,7 @@ test('a pod that a StatefulSet controls which is not seen yet is asked about ane
   assert.equal(client.reads, 2);
 });
 
-test('a pod that nothing controls is told without a request', async () => {
+test('a pod that nothing controls is reported without a request', async () => {
   const client = new OnePod('none');
   const bare = podView({ name: 'pod', uid: 'p', controllerUid: undefined });
   assert.equal(

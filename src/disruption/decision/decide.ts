@@ -29,12 +29,12 @@ export type Answer =
     }
   | { readonly kind: 'denied'; readonly denial: Denial };
 
-/** A disruption of our own that is under way: somebody allowed it, or nobody had to when it was sent. */
+/** A disruption of our own that is under way: a user allowed it, or nobody had to when it was sent. */
 export interface Begun extends Pick<DisruptionRequest, 'asking'> {
   readonly pod: Pick<Candidate, 'name' | 'uid'>;
 }
 
-/** All that is decided in one moment, and stored in one write. */
+/** All that is decided at one instant, and stored in one write. */
 export interface Round extends ReleaseMoment {
   /** Listed in the order in which they are answered. */
   readonly requests: readonly DisruptionRequest[];
@@ -44,7 +44,7 @@ export interface Round extends ReleaseMoment {
    */
   readonly begun?: readonly Begun[];
   /**
-   * uids of pods whose reservation a write of ours may still take out that got no answer: what is written anew makes that
+   * uids of pods whose reservation a write of ours may still take out that got no answer: what is written again makes that
    * write fail, as it names an older version. @default none
    */
   readonly doubtful?: ReadonlySet<string>;
@@ -57,7 +57,7 @@ export interface Decided {
   /** Listed in the order of the requests. */
   readonly answers: readonly Answer[];
   /**
-   * `permissions`: the ledger must be stored before an answer leaves (BUDG-1), all other ones are decided anew if it
+   * `permissions`: the ledger must be stored before an answer leaves (BUDG-1), all other ones are decided again if it
    * cannot be. `releases`: it only holds less, and may be stored with the next write. `none`: nothing is to be stored.
    */
   readonly change: 'none' | 'releases' | 'permissions';

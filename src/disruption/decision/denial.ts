@@ -3,7 +3,7 @@ import type { Obstacle } from '../obstacle.ts';
 
 /** Which slots were counted. */
 export type Span =
-  /** A zone; undefined: what is disturbed where nobody knows the zone, which may be any. */
+  /** A zone; undefined: what is disturbed where the zone is unknown, which may be any. */
   | { readonly kind: 'zone'; readonly zone: string | undefined }
   /** The replicas of a partition in all zones but the candidate's. */
   | { readonly kind: 'partition'; readonly partition: string };

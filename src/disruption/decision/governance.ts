@@ -17,7 +17,7 @@ import { Tally } from './tally.ts';
 export type KnownLedger =
   /** Nothing: it has to be read. */
   | { readonly kind: 'unread' }
-  /** Nobody knows what is given away; `until` then, or until somebody mends it. */
+  /** It is unknown what is given away; `until` then, or until it is corrected. */
   | { readonly kind: 'unclear'; readonly why: string; readonly until: Instant | undefined }
   | { readonly kind: 'known'; readonly ledger: Ledger };
 
@@ -41,7 +41,7 @@ export interface Wanted extends Question {
 
 /**
  * Returns what the budget of `moment` says to each of `wanted`, in their order: each counts what those before it take. A
- * reservation of ours that is stored is a permission only as long as nothing stands against it: the world may have changed
+ * reservation of ours that is stored is a permission only as long as nothing prevents it: the world may have changed
  * since.
  */
 export function permissionsOn(
@@ -53,8 +53,8 @@ export function permissionsOn(
   if (ledger.kind === 'unclear') {
     const { why, until } = ledger;
     const end =
-      until === undefined ? 'until somebody mends that' : `until ${formatUtcSeconds(until)}`;
-    const message = `nobody knows what the ${ref.kind} ${ref.name} has given away, ${end}: ${why}`;
+      until === undefined ? 'until that is corrected' : `until ${formatUtcSeconds(until)}`;
+    const message = `it is unknown which disruptions the ${ref.kind} ${ref.name} has granted, ${end}: ${why}`;
     return wanted.map(() => ({ kind: 'unclear', message, until }));
   }
   const held = ledger.kind === 'known' ? heldIn(ledger.ledger, standing, release) : [];

@@ -23,7 +23,7 @@ export interface Question {
   readonly override?: number | undefined;
 }
 
-/** Either what stands against it, or where the candidate stands and how many slots may be disturbed. */
+/** Either what prevents it, or where the candidate stands and how many slots may be disturbed. */
 type Found<T> =
   | { readonly kind: 'found'; readonly value: T }
   | { readonly kind: 'denied'; readonly denial: Denial };
@@ -109,7 +109,7 @@ function disturbanceOf(place: Place, question: Limited, tally: Tally): Denial | 
   }
 }
 
-/** Returns what stands against it by zones: every other zone must be wholly undisturbed, and the own one below the limit. */
+/** Returns what prevents it by zones: every other zone must be wholly undisturbed, and the own one below the limit. */
 function zoneDenial(place: Place, { by, limit }: Limited, tally: Tally): Denial | undefined {
   const own = place.slot.zone;
   for (const zone of tally.zones()) {
@@ -125,7 +125,7 @@ function zoneDenial(place: Place, { by, limit }: Limited, tally: Tally): Denial 
 }
 
 /**
- * Returns what stands against it by partitions: fewer replicas of the partition than the limit are disturbed in the other
+ * Returns what prevents it by partitions: fewer replicas of the partition than the limit are disturbed in the other
  * zones.
  */
 function partitionDenial(

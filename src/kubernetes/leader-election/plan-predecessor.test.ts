@@ -116,7 +116,7 @@ test('predecessorOf() believes in no lease of more than ten minutes', () => {
   assert.equal(found.kind === 'unclean' && found.countedFrom, 650_000);
 });
 
-test('predecessorOf() understands, or takes for unclean, whatever stands in the Lease', () => {
+test('predecessorOf() understands, or takes for unclean, whatever is in the Lease', () => {
   const anything = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<JsonValue>;
   fc.assert(
     fc.property(anything, anything, (spec, annotations) => {

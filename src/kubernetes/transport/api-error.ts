@@ -115,7 +115,7 @@ export function isAlreadyExists(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 409 && error.reason === 'AlreadyExists';
 }
 
-/** Reports whether `error` says that the revision or the continue token has expired: list anew. */
+/** Reports whether `error` says that the revision or the continue token has expired: list again. */
 export function isGone(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 410;
 }

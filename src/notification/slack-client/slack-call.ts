@@ -11,7 +11,7 @@ interface CallParts {
   readonly hash: string;
   /** Names the token; never the token itself. */
   readonly account: string;
-  /** Whether Slack did not take the token: it is to be read anew. */
+  /** Whether Slack did not take the token: it is to be read again. */
   readonly isTokenDoubted: boolean;
   readonly message: SlackMessage;
 }

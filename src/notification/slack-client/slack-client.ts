@@ -13,7 +13,7 @@ import type * as SlackSdk from './slack-sdk.ts';
 /** Returns the token of an account as it is now; undefined where there is none. */
 export type TokenSource = (
   account: string,
-  /** Whether Slack did not take the one that was given before: it is to be read anew. */
+  /** Whether Slack did not take the one that was given before: it is to be read again. */
   how: { readonly isDoubted: boolean },
 ) => Promise<string | undefined>;
 
@@ -45,7 +45,7 @@ export interface SlackClient {
 const slackUrl = 'https://slack.com/api/';
 const userAgent = 'rollout-operator';
 const eventType = 'statefulset_rollout';
-/** What a header can hold: others would be told in an error, with the token. */
+/** What a header can hold: others would be reported in an error, with the token. */
 const sendable = /^[\x21-\x7e]+$/;
 
 /**
@@ -110,16 +110,16 @@ class WebSlackClient implements SlackClient {
   }
 }
 
-/** In a bundle it is a file of its own, which may have been left behind. */
+/** Throws `error`, or names the missing file: in a bundle the library is a file of its own, which may have been left behind. */
 function withMissingFile(error: unknown): never {
   const { code, url }: NodeJS.ErrnoException & { readonly url?: unknown } = errorOf(error);
   if (code !== 'ERR_MODULE_NOT_FOUND' || typeof url !== 'string') throw error;
   const path = fileURLToPath(url);
-  const advice = 'keep all files of the build beside the program';
+  const advice = 'keep all files of the build in the folder of the program';
   throw new Error(`the file ${path} is missing: ${advice}`, { cause: error });
 }
 
-/** The library would log whole messages; what goes wrong is told with the result. */
+/** Silences the library, which would log whole messages; errors are reported with the result. */
 function silent({ LogLevel }: typeof SlackSdk): NonNullable<WebClientOptions['logger']> {
   const nothing = (): void => undefined;
   const levels = { debug: nothing, info: nothing, warn: nothing, error: nothing };
@@ -131,7 +131,7 @@ function methodOf({ kind }: SlackCall): string {
   return kind === 'post' ? 'chat.postMessage' : 'chat.update';
 }
 
-/** What Slack would leave as it was is said all the same: blocks that are no more, and that nothing is to become a link. */
+/** Returns the arguments of a call. They name also what Slack would leave as it was: blocks that are removed, and that nothing is to become a link. */
 function argumentsOf(call: SlackCall): Record<string, unknown> {
   const { channel, message } = call;
   const { text, blocks } = message;

@@ -37,7 +37,7 @@ export interface SlackContent extends SlackMessage {
 }
 
 /**
- * What Slack takes, in UTF-16 units. The last one stands in no reference: lists of blocks with about 13,000 characters are
+ * What Slack takes, in UTF-16 units. The last one is in no reference: lists of blocks with about 13,000 characters are
  * refused although each block is legal.
  *
  * @see https://docs.slack.dev/reference/block-kit/blocks

@@ -14,7 +14,7 @@ export interface PhasedFrontPermissions {
   readonly cluster: readonly Permission[];
 }
 
-/** The webhooks themselves ask nobody: what they take is their certificate, where it is our own. */
+/** The webhooks themselves ask nothing: what they take is their certificate, where it is our own. */
 export const phasedFrontPermissions: PhasedFrontPermissions = statedPermissions();
 
 function statedPermissions(): PhasedFrontPermissions {

@@ -45,7 +45,7 @@ export async function tellMissingRules(
     if (!config.leaderElection.isEnabled) return;
     await untilWithoutLease(election, signal);
   }
-  // What was told above is not told again.
+  // What was reported above is not reported again.
   const usual = permissionsOf(config, { hasBudgets: isLacking && hasBudgets() });
   await tell(isLacking ? [...usual, ...resources] : usual);
 }

@@ -54,7 +54,7 @@ export function planGate(pass: Pass, step: Step): Outcome {
   const check = checkOf(settingsOf(spec));
   if (check.kind === 'invalid') return held('InvalidSpec', problemText(check.problem));
   const state = gateStateOf(snapshot);
-  // A stored step whose begin cannot be read waits for its pods anew.
+  // A stored step whose begin cannot be read waits for its pods again.
   if (state === undefined) {
     const again = { ...step, status: 'WaitForAllPodsToBeAvailable', lastCheck: undefined } as const;
     return goesOn(pass, { ...snapshot.resource.status, step: again });

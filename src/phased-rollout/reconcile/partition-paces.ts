@@ -17,7 +17,7 @@ interface PartitionPause {
   readonly because: { readonly reason: 'PartitionContested'; readonly message: string };
 }
 
-/** How soon a partition is written again that somebody else keeps changing back: ever later, and reported. */
+/** How soon a partition is written again that another client keeps changing back: ever later, and reported. */
 export class PartitionPaces {
   readonly #attempts = new WriteAttempts<number, 'PartitionContested'>();
 
@@ -27,7 +27,7 @@ export class PartitionPaces {
     this.#attempts.written({ key: set.uid, to, at }, (writes, wait) => ({
       reason: 'PartitionContested',
       message:
-        `the partition of ${set.name} was set to ${to} ${writes} times, and somebody else sets it back to ${from}; ` +
+        `the partition of ${set.name} was set to ${to} ${writes} times, and another client sets it back to ${from}; ` +
         `it is written again at ${formatUtcSeconds(after(now, wait))}`,
     }));
   }

@@ -35,7 +35,7 @@ export interface PhasedPassPorts extends ApprovalPorts {
   readonly deletions: PodDeletions;
   /** A deletion that was begun has ended. */
   readonly deletionEnded: (key: string, ended: EndedDeletion) => void;
-  /** Nobody knows whether a partition that was sent at `sentAt` takes effect yet. */
+  /** It is unknown whether a partition that was sent at `sentAt` takes effect yet. */
   readonly partitionLost: (sentAt: Monotonic) => void;
 }
 
@@ -56,7 +56,7 @@ type Paused = NonNullable<ReturnType<PartitionPaces['pauseOf']>> | ContestedWrit
 
 /** How soon what cannot be asked is looked at again: Secrets are not watched. */
 const lookAgainAfter = seconds(5);
-/** How long a write of ours may be missing in its cache before people are told. */
+/** How long a write of ours may be missing in its cache before that is reported. */
 const patience = seconds(10);
 
 /**
@@ -120,7 +120,7 @@ export class PhasedPass {
     return { kind: 'ended', rollout, holds, requeue: { kind: 'await-change' } };
   }
 
-  /** Returns the plan in which what somebody else keeps undoing waits; all else goes on. */
+  /** Returns the plan in which what another client keeps undoing waits; all else goes on. */
   #uncontested(plan: PhasedPlan, moment: PhasedMoment): PhasedPlan {
     let { requeue } = plan;
     const decisions = plan.decisions.map((each): PhasedDecision => {
@@ -133,7 +133,7 @@ export class PhasedPass {
   }
 
   /**
-   * Returns how long the status waits which somebody else keeps undoing. What changes a set or a pod does not wait for that:
+   * Returns how long the status waits which another client keeps undoing. What changes a set or a pod does not wait for that:
    * gates must stand.
    */
   #statusPause(plan: PhasedPlan, moment: PhasedMoment): Paused | undefined {

@@ -28,12 +28,12 @@ interface StoredStatus {
 }
 
 /**
- * How soon a mark of ours or a status is written again that somebody else keeps undoing: ever later, and reported. Both sides
+ * How soon a mark of ours or a status is written again that another client keeps undoing: ever later, and reported. Both sides
  * would otherwise answer one another as fast as the API server lets them.
  */
 export class WritePaces {
   readonly #attempts = new WriteAttempts<string, 'WriteContested'>();
-  /** What the server answered to the last status, by key: whatever else stands there is of somebody else. */
+  /** What the server answered to the last status, by key: whatever else stands there is of another owner. */
   readonly #stored = new Map<string, { readonly uid: string; readonly status: JsonObject }>();
 
   /** Notes that `decision` was carried out for the PhasedRollout `uid`. */
@@ -68,7 +68,7 @@ export class WritePaces {
     this.#stored.delete(key);
   }
 
-  /** Reports whether somebody else has written the status since it was stored last. */
+  /** Reports whether another client has written the status since it was stored last. */
   #isForeign(key: string, { uid, writtenStatus }: StoredStatus['rollout']): boolean {
     const known = this.#stored.get(key);
     return known?.uid === uid && !isDeepStrictEqual(known.status, writtenStatus);
@@ -79,7 +79,7 @@ export class WritePaces {
     this.#attempts.written({ key, to: what, at }, (writes, wait) => ({
       reason: 'WriteContested',
       message:
-        `${what} was written ${writes} times, and somebody else undoes it; ` +
+        `${what} was written ${writes} times, and another client undoes it; ` +
         `it is written again at ${formatUtcSeconds(after(now, wait))}`,
     }));
   }

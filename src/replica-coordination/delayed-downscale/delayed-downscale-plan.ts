@@ -99,7 +99,7 @@ function planCalls(
   const prepares = preparesOf(snapshot, going, settings.delay);
   const asked = new Set(prepares.map((each) => each.ordinal));
   const verdict = verdictOf({ snapshot, now, settings, asked }, going);
-  // Once some may go the write comes first: after it the rest is asked anew (DD-24).
+  // Once some may go the write comes first: after it the rest is asked again (DD-24).
   const calls = verdict.kind === 'scale' ? cancels : [...cancels, ...prepares];
   const until = verdict.kind === 'hold' ? verdict.until : undefined;
   return { calls, verdict, requeue: requeueOf({ snapshot, now }, [...staying, ...going], until) };
@@ -192,7 +192,7 @@ function becauseElapsed(
   const delay = formatGoDuration(settings.delay);
   const rest =
     blocker === undefined ? '' : `; ${podName(snapshot, blocker)} and those below it stay`;
-  const message = `${describe(snapshot, free)} said to be prepared since at least ${delay}${rest}`;
+  const message = `${describe(snapshot, free)} reported being prepared for at least ${delay}${rest}`;
   return { reason: 'DownscaleDelayElapsed', message };
 }
 
@@ -211,12 +211,12 @@ function holdFor(question: Question, blocker: Slot | undefined, isAsking: boolea
     return hold('PodNotPrepared', message, isAsking ? undefined : timeOf(question, state.retryAt));
   }
   if (isAsking || state.kind !== 'prepared') {
-    return hold('AwaitingPods', `Pod "${name}" is being asked since when it is prepared`);
+    return hold('AwaitingPods', `Pod "${name}" is being asked since when it has been prepared`);
   }
   const left = settings.delay - elapsedOf(state, question.snapshot.takenAt);
   const due = after(question.now, millis(Math.max(0, left)));
   const delay = formatGoDuration(settings.delay);
-  const message = `Pod "${name}" may go at ${formatUtcSeconds(due)}, ${delay} after it said to be prepared`;
+  const message = `Pod "${name}" may go at ${formatUtcSeconds(due)}, ${delay} after it reported being prepared`;
   return hold('DownscaleDelayed', message, due);
 }
 

@@ -15,7 +15,7 @@ import { elapsedOf } from './watched-preparation.ts';
  */
 const answerLife: Millis = seconds(5);
 
-/** A preparation is asked for again after this time, so that one that somebody took back does not stay so. */
+/** A preparation is asked for again after this time, so that one that a user took back does not stay so. */
 const reassertAfter = minutes(5);
 
 /** One slot of the set, as a decision sees it. */

@@ -96,8 +96,8 @@ function callPod(
   const name = `${set.name}-${ordinal}`;
   const why =
     method === 'POST'
-      ? because('PodPreparing', `Pod "${name}" is asked since when it is prepared to go`)
-      : because('PodReleased', `Pod "${name}" is told that it stays`);
+      ? because('PodPreparing', `Pod "${name}" is asked since when it has been prepared to go`)
+      : because('PodReleased', `Pod "${name}" is notified that it stays`);
   const { uid: podUid, isReady: isPodReady } = pod;
   return {
     kind: 'call-pod',

@@ -103,7 +103,7 @@ function leftOf(
 
 function holdForUnreadable(set: StatefulSetView, { set: other, at }: Downscale): Wish {
   const problem = at.kind === 'invalid' ? `${at.problem.path} ${at.problem.message}` : '';
-  const message = `${set.name} does not shrink as it cannot be told when ${other} was last scaled down: ${problem}`;
+  const message = `${set.name} does not shrink as it is unknown when ${other} was last scaled down: ${problem}`;
   return hold(set, because('LastDownscaleUnknown', message));
 }
 

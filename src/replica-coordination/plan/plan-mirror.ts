@@ -100,7 +100,7 @@ function isDelayed(set: StatefulSetView): boolean {
 /** Holds the set while a request may still take pods away: they must stay prepared until it is settled. */
 function holdForOpen({ set }: SetSnapshot, { to, until }: OpenScale): Wish {
   const message =
-    `no pod of ${set.name} is told that it stays, as a request to lower its replicas to ${to} got no answer, ` +
+    `no pod of ${set.name} is notified that it stays, as a request to lower its replicas to ${to} got no answer, ` +
     'so it may still be carried out';
   return hold(set, because('AwaitingAnswer', message), until);
 }

@@ -52,7 +52,7 @@ export function safely(wish: ScaleWish, snapshot: SetSnapshot, moment: Shrinking
 }
 
 /**
- * Returns the pods that go when `snapshot` shrinks to `to`. One that is not ready may be back in the moment in which it is
+ * Returns the pods that go when `snapshot` shrinks to `to`. One that is not ready may be back at the moment when it is
  * taken, and one that never was may have become ready since it was seen: all of them count.
  */
 function takenBy(

@@ -67,7 +67,7 @@ function writeBack(
   { ref, reported }: KnownReference,
   replicas: number,
 ): WriteBack {
-  const message = `${ref.type.kind} "${ref.name}" is told that the sets which mirror it have ${replicas} replicas`;
+  const message = `status.replicas of ${ref.type.kind} "${ref.name}" becomes ${replicas}, the greatest count of the sets that mirror it`;
   return {
     kind: 'write-back',
     set: setRef(set),

@@ -64,7 +64,7 @@ interface Looked {
 /**
  * The resources whose replicas sets mirror: read through their scale subresource once for each change that a watch
  * shows, or at the interval where they cannot be watched (SC-32, D-23, KW-15). What they report is written ever more
- * rarely where somebody else writes something else, and read no more often than that takes.
+ * rarely where another client writes something else, and read no more often than that takes.
  */
 export class References {
   readonly #ports: ReferencePorts;
@@ -97,7 +97,7 @@ export class References {
     this.#watches.use(key, new Set(watches.filter((watch) => watch !== undefined)));
   }
 
-  /** Returns what is known of the resources that `sets` mirror, by {@link referenceId}; asks nobody. */
+  /** Returns what is known of the resources that `sets` mirror, by {@link referenceId}; asks nothing. */
   statesOf(sets: readonly SetSnapshot[]): ReadonlyMap<string, ReferenceState> {
     const states = new Map<string, ReferenceState>();
     for (const id of mirroredBy(sets).keys()) {

@@ -8,7 +8,7 @@ import type { StatefulSetView } from '#statefulset/view.ts';
 /** A decision to do nothing, with what time has to do with it. */
 type Hold = Extract<Decision, { kind: 'hold' }>;
 
-/** How long a write of ours may take to be shown before anybody is told. */
+/** How long a write of ours may take to be shown before that is reported. */
 const patience = seconds(10);
 
 /** What a write that the cache does not show yet asks of its group. */

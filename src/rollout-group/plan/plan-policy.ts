@@ -84,7 +84,7 @@ function fail(decision: Decision): Answer {
   return { kind: 'stop', decisions: [decision], failure: message };
 }
 
-/** Holds a zone of another strategy than OnDelete, which has pods replaced by somebody else (RC-23). */
+/** Holds a zone of another strategy than OnDelete, which has pods replaced by another client (RC-23). */
 function otherStrategy(_: Zone, { zones }: Group): Answer | undefined {
   const other = zones.find((zone) => zone.set.spec.updateStrategy !== 'OnDelete');
   if (other === undefined) return undefined;
@@ -94,7 +94,7 @@ function otherStrategy(_: Zone, { zones }: Group): Answer | undefined {
   return fail(hold(other, 'WrongUpdateStrategy', message));
 }
 
-/** Holds a set whose pods are not looked at: nobody knows whether they are available (D-56). */
+/** Holds a set whose pods are not looked at: it is unknown whether they are available (D-56). */
 function setTooLarge(_: Zone, { zones }: Group): Answer | undefined {
   const large = zones.find((zone) => isTooLarge(zone.set));
   if (large === undefined) return undefined;
@@ -156,7 +156,7 @@ function revisionMissing(zone: Zone): Answer | undefined {
   return fail(hold(zone, 'RevisionMissing', message));
 }
 
-/** Holds a zone until the controller has seen its newest spec: before, nobody knows which pods are outdated. */
+/** Holds a zone until the controller has seen its newest spec: before, it is unknown which pods are outdated. */
 function revisionUnknown(zone: Zone): Answer | undefined {
   if (zone.target !== undefined) return undefined;
   const { name, generation, status } = zone.set;

@@ -27,7 +27,7 @@ function ended(percent: number): RolloutPlay {
   return play;
 }
 
-/** The pod is lost, and the controller has made it anew, which is ready. */
+/** The pod is lost, and the controller has made it again, which is ready. */
 function lose(play: RolloutPlay, ordinal: number): void {
   play.put(ordinal, { state: 'terminating' }).settle();
 }
@@ -125,7 +125,7 @@ describe('pinning is switched off', () => {
     assert.deepEqual(play.done, []);
   });
 
-  test('by somebody else, which is remembered, and undone once all run one version', () => {
+  test('by another client, which is remembered, and undone once all run one version', () => {
     const play = pinned();
     if (play.set !== undefined) play.set.partition = undefined;
     assert.equal(play.run(), 'RolloutDone RolloutDone');

@@ -33,7 +33,7 @@ interface Pinned {
   readonly partition: number;
   /** So many of the lowest are not wanted new. */
   readonly bottom: number;
-  /** Whether pods are made anew on one revision alone, wherever they are. */
+  /** Whether pods are recreated on one revision alone, wherever they are. */
   readonly hasOneRevision: boolean;
 }
 
@@ -100,7 +100,7 @@ export function planPinned(
   );
 }
 
-/** Returns the step that undoes what somebody did to the partition, or that was decided and has not come to be. */
+/** Returns the step that undoes what a user did to the partition, or that was decided and has not come to be. */
 export function planRestored(
   { progress }: Pick<RolloutPass, 'progress'>,
   { set }: RolledSet,

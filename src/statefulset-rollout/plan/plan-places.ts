@@ -38,7 +38,7 @@ type PlacesSnapshot = Pick<
   'resource' | 'discovery' | 'leaving' | 'watched' | 'stuckAfter'
 >;
 
-/** Returns the places as they are once `progress` is stored, the highest ordinal first; none where nothing can be told of them. */
+/** Returns the places as they are once `progress` is stored, the highest ordinal first; none where nothing is known of them. */
 export function placesAfter(
   snapshot: RolloutSnapshot,
   progress: RolloutProgress,

@@ -61,13 +61,13 @@ function notedOn(
   const { set, isRollback } = target;
   const healthy = places.filter(({ isTarget, isHealthy }) => isTarget && isHealthy).length;
   const isUnknown = discoveryHold(snapshot.discovery) !== undefined;
-  // Whoever cannot be asked takes nothing back of what has been reached.
+  // A Consul that cannot be asked takes nothing back of what has been reached.
   const percent = isUnknown
     ? progress.percentDeployed
     : percentDeployed(healthy, places.length, spec.percent);
   const isNew = progress.targetRevision !== set.status.updateRevision;
   const isBetter = healthy > progress.mostHealthy;
-  // Pods of the target that are new already have been reached, whoever made them so; where the set is seen with the version
+  // Pods of the target that are new already have been reached, whatever made them so; where the set is seen with the version
   // for the first time, those outside of it, too, as they cannot have come back since then.
   const reached = places.filter(
     ({ isTarget, pod, isStale, isRotated }) =>

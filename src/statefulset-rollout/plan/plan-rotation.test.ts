@@ -79,7 +79,7 @@ describe('parallelism', () => {
     assert.equal(plan.action, undefined);
   });
 
-  test('counts a pod that somebody else deleted as away [T-49]', () => {
+  test('counts a pod that another client deleted as away [T-49]', () => {
     const play = rolling();
     play.rest();
     play.settle();
@@ -286,7 +286,7 @@ describe('service discovery', () => {
   });
 });
 
-test('what forbids any disruption forbids evictions, and is told', () => {
+test('what forbids any disruption forbids evictions, and is reported', () => {
   const play = rolling();
   const until = instant(play.now + 120_000);
   const because = { reason: 'AwaitingPredecessor', message: 'waiting' } as const;

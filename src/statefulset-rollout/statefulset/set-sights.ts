@@ -219,7 +219,7 @@ export class SetSights {
     await this.#client.create(resourceTypes.statefulSets, { namespace }, { body, ...options });
   }
 
-  /** Returns how many replicas are written; undefined where they are somebody else's to say. */
+  /** Returns how many replicas are written; undefined where they are decided by another owner. */
   async #replicasOf(
     { namespace }: RolloutView,
     { set, replicasOwnership }: StatefulsetRolloutSpec,
@@ -238,7 +238,7 @@ export class SetSights {
         return target['kind'] === 'StatefulSet' && target['name'] === name;
       });
     } catch (error) {
-      // Without autoscalers, or the right to list them, a number that stands there is ours to write.
+      // Without autoscalers, or the right to list them, a number that is there is ours to write.
       if (isNotFound(error) || isForbidden(error)) return false;
       throw error;
     }

@@ -7,7 +7,7 @@ import { hashOf } from '../spec/rollout-key.ts';
 export const rolloutAnnotation = 'bedrock.operator.slack.com/rollout';
 /** A hash of what was wanted last. */
 export const hashAnnotation = 'bedrock.operator.slack.com/applied-hash';
-/** What was wanted last, so that what is wanted no more can be told from what others have added. */
+/** What was wanted last, so that what is wanted no more can be distinguished from what others have added. */
 export const appliedAnnotation = 'bedrock.operator.slack.com/last-applied';
 /** Says who manages the set, to people. */
 const managedBy = { 'app.kubernetes.io/managed-by': 'statefulset-rollout-operator' };
@@ -19,13 +19,13 @@ export interface SetWish {
   readonly namespace: string;
   /** Of the resource. */
   readonly rollout: string;
-  /** Undefined: they are somebody else's to say. */
+  /** Undefined: they are decided by another owner. */
   readonly replicas: number | undefined;
   /** @default OnDelete */
   readonly strategy?: JsonObject;
 }
 
-/** The strategy of a set whose pods only go when somebody deletes them. */
+/** The strategy of a set whose pods only go when a user deletes them. */
 export const onDelete: JsonObject = Object.freeze({ type: 'OnDelete', rollingUpdate: null });
 
 /** Returns the set as it is to be. Nothing is added to the pod template: that would be another revision. */

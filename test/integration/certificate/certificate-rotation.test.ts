@@ -235,7 +235,7 @@ test('[admission 94] [admission 96] a configuration made later gets the CA, one 
   await world.close();
 });
 
-test('[admission 95] a bundle that somebody clears or overwrites is restored', async () => {
+test('[admission 95] a bundle that a user clears or overwrites is restored', async () => {
   const world = await CertificateWorld.create();
   await world.createConfiguration('no-downscale-test');
   await world.ready();

@@ -177,7 +177,7 @@ test('a readiness gate holds Ready back until somebody opens it', async () => {
   await env.close();
 });
 
-test('a kubelet that is started anew goes on where the last one stopped', async () => {
+test('a kubelet that is started again goes on where the last one stopped', async () => {
   const env = await startEnvironment();
   await env.createSet({ replicas: 2 });
   await env.clock.advance(millis(1_500));

@@ -15,7 +15,7 @@ const group: WorldOptions = {
   flags: usualRenewals,
 };
 
-/** A policy that stands before the Lease is broken for an hour: nobody leads, and a rollout waits. */
+/** A policy that is before the Lease is broken for an hour: nobody leads, and a rollout waits. */
 async function anHourWithoutLease(): Promise<{ readonly world: World; readonly from: number }> {
   const world = await World.create(group);
   world.onEnded.add(() => world.replaceOperator(seconds(1)));

@@ -108,7 +108,7 @@ test('a new rollout does not wait for the receiver of the one before', async () 
   await opened.close();
 });
 
-test('a rollout that is begun again as it was before is told again', async () => {
+test('a rollout that is begun again as it was before is reported again', async () => {
   const opened = await PercentStage.open();
   const { receiver } = opened;
   opened.start();

@@ -16,7 +16,7 @@ function stage(stageId: string): JsonObject {
   return { bapi: { bapiUrl: `${url}/`, stageId } };
 }
 
-/** A set of four pods whose rollout has ended; nobody was to be told. */
+/** A set of four pods whose rollout has ended; nothing was to be reported. */
 async function settled(): Promise<PercentStage> {
   const opened = await PercentStage.open();
   opened.start();
@@ -25,7 +25,7 @@ async function settled(): Promise<PercentStage> {
   return opened;
 }
 
-test('[T-87] a rollout that is done is told once, with all that is known of it, and then done', async () => {
+test('[T-87] a rollout that is done is reported once, with all that is known of it, and then done', async () => {
   const opened = await settled();
   const { receiver } = opened;
   await opened.edit({ ...stage('stage-1'), percent: 50, statefulset: opened.carried('db:2') });
@@ -67,7 +67,7 @@ test('[T-87] [E-5] attempts of one outcome have one key, by the resource, its ro
   await opened.close();
 });
 
-test('[T-88] a receiver that cannot be told now is called again, ever later, and the rollout waits for it alone', async () => {
+test('[T-88] a receiver that cannot be reached now is called again, ever later, and the rollout waits for it alone', async () => {
   const opened = await settled();
   const { receiver } = opened;
   receiver.answers.push(answered(503), { kind: 'unreachable', why: 'no route' }, answered(503));
@@ -79,7 +79,7 @@ test('[T-88] a receiver that cannot be told now is called again, ever later, and
   const times = receiver.calls.map(({ at }) => at);
   const waits = times.slice(1).map((at, index) => Math.round((at - (times[index] ?? 0)) / 1_000));
   assert.deepEqual(waits, [2, 4, 8]);
-  // The same is told each time, to the byte.
+  // The same is reported each time, to the byte.
   assert.equal(new Set(receiver.calls.map(({ body }) => body)).size, 1);
   await opened.close();
 });
@@ -128,7 +128,7 @@ test('[T-90] a process that starts after the callback was delivered sends none',
   await opened.close();
 });
 
-test('[T-91] a retry under the stage that was told of a failure tells it of its success', async () => {
+test('[T-91] a retry under the stage that was called back with a failure is called back with its success', async () => {
   const opened = await settled();
   const { receiver } = opened;
   const broken = opened.env.kubelet.behaviours.add({

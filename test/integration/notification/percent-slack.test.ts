@@ -38,7 +38,7 @@ test('[T-74] one message is posted, then changed by the id of its conversation, 
   const last = updates.filter(({ call }) => call.page === 0).at(-1);
   assert.match(last?.call.message.text ?? '', /db/);
   assert.match(JSON.stringify(last?.call.message.blocks), /RolloutDone/);
-  // Nobody is called back.
+  // No receiver is called back.
   const texts = slack.calls.map(({ call }) => JSON.stringify(call.message));
   assert.deepEqual(
     texts.filter((text) => text.includes('Reporting the outcome')),

@@ -218,7 +218,7 @@ test('a set under OnDelete with the label of a rollout group is not taken over, 
   await stage.until('it says so', () => stage.phase() === 'ErrorCannotManage');
   await stage.env.clock.advance(minutes(5));
   assert.equal(stage.owner(), '');
-  const conflict = 'db is moved by nobody, as rollout group ingester would move it, too';
+  const conflict = 'db is left alone, as rollout group ingester would move it, too';
   assert.equal(stage.conditionMessage('Ready'), conflict);
   assert.deepEqual(stage.messages('ConflictingOwners'), [conflict]);
   await stage.env.patchSet({ metadata: { labels: { 'rollout-group': null } } });

@@ -254,7 +254,7 @@ describe('the program that runs everything', () => {
   });
 });
 
-test('the command that runs everything ends with 2 for a flag that nobody knows, and with 1 for flags that contradict one another', async () => {
+test('the command that runs everything ends with 2 for an unknown flag, and with 1 for flags that contradict one another', async () => {
   const stage = await WebhookStage.open();
   const unknown = stage.launch(['all', '--nonsense']);
   await unknown.line(/^flag provided but not defined: -nonsense$/);

@@ -207,7 +207,7 @@ describe('the program as the sts-phased-rollout-operator', () => {
     assert.equal(await process.exitCode(), 0);
   });
 
-  test('ends with 2 for a flag that nobody knows', async () => {
+  test('ends with 2 for an unknown flag', async () => {
     const process = launch(['--nonsense'], {});
     await process.line(/^flag provided but not defined: -nonsense$/);
     assert.equal(await process.exitCode(), 2);

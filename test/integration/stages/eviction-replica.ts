@@ -100,7 +100,7 @@ export class EvictionReplica {
     return replica;
   }
 
-  /** It leads from now on; whoever led before it has long ended. */
+  /** It leads from now on; the leader before it has long ended. */
   lead(): void {
     const term = `term-of-${this.#client}`;
     this.budgets.authority.lead({
@@ -193,7 +193,7 @@ export interface LedStage {
   readonly two: EvictionReplica;
 }
 
-/** A group at rest under a budget, whose operator has waited for whoever came before, and a replica beside it. */
+/** A group at rest under a budget, whose operator has waited for its predecessor, and a replica beside it. */
 export async function ledUnderBudget(
   spec: JsonObject = { maxUnavailable: 1 },
   options: WorldOptions = threeByThree,

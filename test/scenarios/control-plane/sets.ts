@@ -151,7 +151,7 @@ function isReadyPod(pod: Pod | undefined): boolean {
   return isTrue && pod?.metadata.deletionTimestamp === undefined;
 }
 
-/** The pods whose deletion began, in that order; whoever asked for it. */
+/** The pods whose deletion began, in that order; whichever client asked for it. */
 export function deletions(env: Env): readonly string[] {
   const begun = env
     .history()

@@ -1,4 +1,4 @@
-/** What kubectl is told where the embedded cluster alone refuses, or answers otherwise. */
+/** What kubectl is reported where the embedded cluster alone refuses, or answers otherwise. */
 import assert from 'node:assert/strict';
 import { refusals } from '#cluster/errors/refusals.ts';
 import type { KubectlSuite } from './kubectl.ts';

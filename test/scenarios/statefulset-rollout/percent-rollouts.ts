@@ -63,7 +63,7 @@ export const percentRollouts: Readonly<Record<string, Scenario>> = {
         assert.equal((await db.messages('RollbackDetected')).length, 1);
       },
     },
-  'an eviction that the budget refuses is told and tried again, and nothing else goes meanwhile [T-35, T-39]':
+  'an eviction that the budget refuses is reported and tried again, and nothing else goes meanwhile [T-35, T-39]':
     {
       act: async (env) => {
         env.kubelet.behaviours.add({
@@ -80,7 +80,7 @@ export const percentRollouts: Readonly<Record<string, Scenario>> = {
         });
         const mark = db.mark;
         await db.setImage('db:2');
-        await db.until('a refusal is told', () => db.reason.startsWith('PDBBlocked: '));
+        await db.until('a refusal is reported', () => db.reason.startsWith('PDBBlocked: '));
         assert.match(db.reason, /Cannot evict pod as it would violate the pod's disruption budget/);
         assert.deepEqual(db.goneSince(mark), []);
         await db.patchBudget({ unhealthyPodEvictionPolicy: 'AlwaysAllow' });
@@ -123,13 +123,15 @@ export const percentRollouts: Readonly<Record<string, Scenario>> = {
       });
       const mark = db.mark;
       await db.setImage('db:2');
-      await db.until('both are told', () => /^MultipleBudgets: .*db and second/.test(db.reason));
+      await db.until('both are reported', () =>
+        /^MultipleBudgets: .*db and second/.test(db.reason),
+      );
       await db.remove(resourceTypes.podDisruptionBudgets, 'second');
       await db.ended();
       assert.equal(db.goneSince(mark).length, 4);
     },
   },
-  'an image that no API server takes is told in its words, and the set stays as it is [T-21]': {
+  'an image that no API server takes is reported in its words, and the set stays as it is [T-21]': {
     act: async (env) => {
       const db = await PercentSet.settled(env);
       const { generation } = db;
@@ -151,7 +153,7 @@ export const percentRollouts: Readonly<Record<string, Scenario>> = {
         });
         await db.edit(changed({}));
         await db.ended('RolloutFailed');
-        assert.match(db.reason, /^RolloutFailed: .*nobody change spec\.podManagementPolicy of db/);
+        assert.match(db.reason, /^RolloutFailed: immutable: spec\.podManagementPolicy of db/);
         assert.equal(db.generation, generation);
         await db.edit(
           changed({ immutableFieldPolicy: 'RecreateOrphan', rolloutIdentity: 'again' }),

@@ -16,7 +16,7 @@ import type { ModelRequest, World } from '../oracles/disruption-model.ts';
 import { ChangingWorld } from './changing-world.ts';
 import { type Beginning, budgetOf, type Step, snapshotOf } from './disruption-history.ts';
 
-/** A ledger of the operator in a world that changes; read anew from its stored form for each round. */
+/** A ledger of the operator in a world that changes; read again from its stored form for each round. */
 export class Play {
   readonly budget: Budget;
   readonly changing: ChangingWorld;

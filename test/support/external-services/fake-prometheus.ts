@@ -17,7 +17,7 @@ export const noData: Reading = { kind: 'no-data', warnings: [] };
 export interface AskedOnce {
   readonly question: PrometheusQuestion;
   readonly at: Monotonic;
-  /** Absent while it is not answered, or where nobody waited for that. */
+  /** Absent while it is not answered, or where nothing waited for that. */
   answered?: Reading;
 }
 

@@ -28,7 +28,7 @@ export function madeCheck(settings: Partial<CheckSettings> = {}): Check {
 /** What {@link CheckPlay} says of a plan: `ask`, `passed`, `failed <reason>`, `<pause> <seconds>`. */
 export type PlanText = string;
 
-/** One check in one process, played by hand: the wall clock and the one that never steps are told apart. */
+/** One check in one process, played by hand: the wall clock and the one that never steps are distinguished. */
 export class CheckPlay {
   state: CheckState;
   /** Both in milliseconds. */
