@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Monotonic } from '#base/units.ts';
-import type { Answer, Finding, QuestionKey } from './answer.ts';
+import type { CheckAnswer, Finding, QuestionKey } from './answer.ts';
 
 /** What {@link OpenQuestions} works with. */
 export interface OpenQuestionsOptions {
@@ -76,7 +76,7 @@ export class OpenQuestions {
   }
 
   /** Returns the answer that has come for `owner`; undefined while there is none. */
-  answerFor(owner: string): Answer | undefined {
+  answerFor(owner: string): CheckAnswer | undefined {
     const question = this.#questions.get(owner);
     if (question?.finding === undefined) return undefined;
     const { key, turn, finding } = question;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { instant, millis, minutes, seconds } from '#base/units.ts';
 import { CheckPlay, usual } from '#support/rollouts/check-play.ts';
-import type { Verdict } from './answer.ts';
+import type { CheckVerdict } from './answer.ts';
 import { beginState, stateFor } from './check-state.ts';
 import { type CheckSettings, checkOf } from './plan-check.ts';
 
@@ -11,7 +11,7 @@ function counters({ state }: CheckPlay): string {
   return [state.passes, state.failures, state.totalFailures, state.errors].join('/');
 }
 
-function answered(settings: Partial<CheckSettings>, verdicts: readonly Verdict[]): CheckPlay {
+function answered(settings: Partial<CheckSettings>, verdicts: readonly CheckVerdict[]): CheckPlay {
   const play = new CheckPlay(settings);
   for (const verdict of verdicts) play.next(verdict);
   return play;
@@ -20,7 +20,7 @@ function answered(settings: Partial<CheckSettings>, verdicts: readonly Verdict[]
 describe('planCheck() after answers', () => {
   interface Case {
     readonly settings?: Partial<CheckSettings>;
-    readonly answers: readonly Verdict[];
+    readonly answers: readonly CheckVerdict[];
     readonly counters: string;
     readonly plan: string;
   }

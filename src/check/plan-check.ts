@@ -7,7 +7,7 @@ import type { Because } from '#base/because.ts';
 import { type Parsed, type Problem, valid } from '#base/parsed.ts';
 import { type Backoff, backoffAfter } from '#base/time/backoff.ts';
 import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
-import type { Answer } from './answer.ts';
+import type { CheckAnswer } from './answer.ts';
 import type { CheckState, KnownSince } from './check-state.ts';
 
 /** What an error does to the passes before it: nothing, begins them again, or counts as a failing answer. */
@@ -138,13 +138,13 @@ function isCount(value: number, mayBeUnlimited: boolean): boolean {
 }
 
 /** Returns the state after `answer`, or why that does not count; what the state was for may have changed meanwhile. */
-export function countAnswer(check: Check, view: CheckView, answer: Answer): Counted {
+export function countAnswer(check: Check, view: CheckView, answer: CheckAnswer): Counted {
   const why = uncounted(check, view, answer);
   if (why !== undefined) return { kind: 'ignored', why };
   return { kind: 'counted', state: counted(check, view, answer) };
 }
 
-function uncounted(check: Check, view: CheckView, answer: Answer): Uncounted | undefined {
+function uncounted(check: Check, view: CheckView, answer: CheckAnswer): Uncounted | undefined {
   const { state, questionId, known, steady } = view;
   const { question, askedAt } = answer;
   if (question.subject !== state.subject || question.id !== questionId) return 'asked-for-another';
@@ -154,7 +154,11 @@ function uncounted(check: Check, view: CheckView, answer: Answer): Uncounted | u
   return steady - askedAt > check.longestAge ? 'too-old' : undefined;
 }
 
-function counted({ onError }: Check, { state, now }: CheckView, { verdict }: Answer): CheckState {
+function counted(
+  { onError }: Check,
+  { state, now }: CheckView,
+  { verdict }: CheckAnswer,
+): CheckState {
   const { lastError: _, ...rest } = state;
   const failed = {
     passes: 0,

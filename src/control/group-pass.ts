@@ -25,7 +25,7 @@ import {
   momentOf,
 } from './plan/group-moment.ts';
 import { type GroupPlan, idlePlan, planGroup } from './plan/group-plan.ts';
-import { type HoldPorts, heldPlan, withHolds } from './plan/hold-plan.ts';
+import { type GroupHoldPorts, heldPlan, withHolds } from './plan/hold-plan.ts';
 import { type Look, partsOf } from './plan/look.ts';
 import { isWritten, permittedLook, writesOf } from './plan/permitted-look.ts';
 import { governedPlan, wantedPods } from './plan/plan-permissions.ts';
@@ -59,7 +59,7 @@ export interface GroupPassEnd {
 export interface PassPorts
   extends MomentPorts,
     SecurePorts,
-    HoldPorts,
+    GroupHoldPorts,
     Omit<ApprovalPorts, 'look'> {
   /** Listed in the order in which they work on a group. */
   readonly capabilities: readonly GroupCapability[];

@@ -87,7 +87,7 @@ export type PodPartition =
   | { readonly kind: 'unknown'; readonly text: string };
 
 /** What pods replicate one another. */
-export type Span =
+export type BudgetSpan =
   /** All of a zone. */
   | { readonly kind: 'zone' }
   /** Those of one partition, one in each zone. */
@@ -106,7 +106,7 @@ export interface BudgetSpec {
   /** Labels of pods and of StatefulSets; an empty one selects all in the namespace. */
   readonly matchLabels: ReadonlyMap<string, string>;
   readonly maxUnavailable: MaxUnavailable;
-  readonly span: Span;
+  readonly span: BudgetSpan;
 }
 
 /** Reports whether a budget selects an object of its namespace by that object's own `labels`. */

@@ -17,13 +17,13 @@ import type {
 import { earlier } from './middleware/answer-deadline.ts';
 import type { KubernetesObject } from './object.ts';
 import {
-  type Answer,
   isStatus,
   parseJson,
   parseList,
   parseObject,
   parseObjectOrStatus,
   parseRefusal,
+  type WholeAnswer,
 } from './parse-answer.ts';
 import {
   goDuration,
@@ -196,7 +196,7 @@ class HttpClient implements Client {
     return parseJson(await this.#ask(body === undefined ? outline : { ...outline, body }, options));
   }
 
-  async #ask(outline: Outline, options: CallOptions | undefined): Promise<Answer> {
+  async #ask(outline: Outline, options: CallOptions | undefined): Promise<WholeAnswer> {
     const response = await this.#transport.request(this.#request(outline, options));
     const answer = { call: outline.call, ...response };
     if (answer.status < 200 || answer.status > 299) throw parseRefusal(answer, this.#clock.now());
@@ -281,7 +281,7 @@ function callOf(
 
 /** What would have been stored has no resourceVersion; it is given the key's name, and none. */
 function parseUnstored(
-  answer: Answer,
+  answer: WholeAnswer,
   { namespace, name = '' }: { readonly namespace?: string; readonly name?: string },
 ): KubernetesObject {
   const value = parseJson(answer);
@@ -298,7 +298,7 @@ function parseUnstored(
 
 /** An eviction or a binding is answered by a bare Status; it is given the key's name, and no uid. */
 function parseCreated(
-  answer: Answer,
+  answer: WholeAnswer,
   key: { readonly namespace?: string; readonly name?: string },
 ): KubernetesObject {
   const value = parseJson(answer);

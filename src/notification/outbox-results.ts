@@ -3,9 +3,9 @@ import { type Backoff, backoffAfter } from '#base/time/backoff.ts';
 import { type Millis, type Monotonic, millis, minutes, monotonic, seconds } from '#base/units.ts';
 import {
   emptySlot,
+  type MessageSlot,
   mapSlots,
   type Outbox,
-  type Slot,
   type Thread,
   withSlot,
   withThread,
@@ -28,7 +28,7 @@ interface Ended {
   readonly call: SlackCall;
   readonly thread: Thread;
   /** The message that it was about. */
-  readonly slot: Slot;
+  readonly slot: MessageSlot;
   readonly now: Monotonic;
 }
 
@@ -85,7 +85,7 @@ function taken(
   { channel, ts }: Extract<SlackResult, { kind: 'ok' }>,
 ): Thread {
   const isNewest = slot.content?.hash === call.hash;
-  const sent: Slot = {
+  const sent: MessageSlot = {
     ...slot,
     ts,
     sentHash: call.hash,
@@ -119,7 +119,7 @@ function refused(ended: Ended, error: string): Thread {
 }
 
 /** Marks the content to be sent without blocks; newer content is tried with blocks again. */
-function withoutBlocks(slot: Slot, { hash }: SlackCall): Slot {
+function withoutBlocks(slot: MessageSlot, { hash }: SlackCall): MessageSlot {
   if (slot.content?.hash !== hash) return slot;
   return slot.isPlain ? { ...slot, givenUpHash: hash } : { ...slot, isPlain: true };
 }
@@ -143,7 +143,7 @@ function postedAnew({ call, thread, slot, now }: Ended): Thread {
   );
 }
 
-function unposted(slot: Slot, now: Monotonic): Slot {
+function unposted(slot: MessageSlot, now: Monotonic): MessageSlot {
   const repostAt = slot.reposts === 0 ? now : monotonic(now + repostSpacing);
   return { ...slot, ts: undefined, sentHash: '', reposts: slot.reposts + 1, repostAt };
 }

@@ -5,10 +5,10 @@ import {
   flushTime,
   isLastPhase,
   isPending,
+  type MessageSlot,
   mapSlots,
   type Outbox,
   type SlackLevel,
-  type Slot,
   summaryOf,
   type Thread,
   threadId,
@@ -103,19 +103,19 @@ function storedOf({ stored, key, channel }: WantedThread): StoredThread | undefi
   return isId && stored.channel !== channel ? undefined : stored;
 }
 
-function storedSlot({ ts, hash }: Pick<StoredThread, 'ts' | 'hash'>): Slot {
+function storedSlot({ ts, hash }: Pick<StoredThread, 'ts' | 'hash'>): MessageSlot {
   return { ...emptySlot, ts, sentHash: hash };
 }
 
 /** Shows `content` in the slot; content that has not changed keeps its time and its failures. */
 function showing(
-  slot: Slot = emptySlot,
+  slot: MessageSlot = emptySlot,
   {
     content,
     isUrgent,
     until,
-  }: Pick<Slot, 'isUrgent' | 'until'> & { readonly content: SlackContent },
-): Slot {
+  }: Pick<MessageSlot, 'isUrgent' | 'until'> & { readonly content: SlackContent },
+): MessageSlot {
   if (slot.content?.hash === content.hash) {
     return {
       ...slot,
@@ -136,7 +136,7 @@ function showing(
   };
 }
 
-function idle(slot: Slot): Slot {
+function idle(slot: MessageSlot): MessageSlot {
   return { ...slot, content: undefined };
 }
 

@@ -6,9 +6,9 @@ import { type Millis, type Monotonic, monotonic, seconds } from '#base/units.ts'
 import {
   isLastPhase,
   isPending,
+  type MessageSlot,
   mapSlots,
   type Outbox,
-  type Slot,
   summaryOf,
   type Thread,
   withThread,
@@ -37,7 +37,7 @@ const pageSpacing = seconds(15);
 interface Candidate {
   readonly thread: Thread;
   readonly page: number;
-  readonly slot: Slot;
+  readonly slot: MessageSlot;
   readonly call: SlackCall;
   readonly readyAt: number;
 }
@@ -107,7 +107,7 @@ function canSend(thread: Thread, page: number): boolean {
   return page === 0 || summaryOf(thread).ts !== undefined;
 }
 
-function dueAt({ isUrgent, lastSent, ts, repostAt }: Slot, page: number): number {
+function dueAt({ isUrgent, lastSent, ts, repostAt }: MessageSlot, page: number): number {
   const never = Number.NEGATIVE_INFINITY;
   if (ts === undefined) return repostAt ?? never;
   if (isUrgent || lastSent === undefined) return never;
@@ -121,7 +121,7 @@ function after(start: Monotonic, span: Millis): Monotonic {
 function callOf(
   thread: Thread,
   page: number,
-  { slot, content }: { readonly slot: Slot; readonly content: SlackContent },
+  { slot, content }: { readonly slot: MessageSlot; readonly content: SlackContent },
 ): SlackCall {
   const { id, uid, key, account, channel, conversation, isTokenDoubted } = thread;
   const message = slot.isPlain ? plainMessage(content) : messageIn(content);
@@ -157,7 +157,7 @@ function isWaiting(thread: Thread): boolean {
   return !thread.isStopped && isTold(thread) && isPending(summaryOf(thread));
 }
 
-function expired(slot: Slot, now: Monotonic): Slot {
+function expired(slot: MessageSlot, now: Monotonic): MessageSlot {
   if (slot.until === undefined || slot.until > now || !isPending(slot)) return slot;
   return { ...slot, givenUpHash: slot.content?.hash ?? '' };
 }

@@ -1,6 +1,6 @@
 import type { Parsed } from '#base/parsed.ts';
 import type { Millis, Monotonic } from '#base/units.ts';
-import type { Answer, QuestionKey } from '#check/answer.ts';
+import type { CheckAnswer, QuestionKey } from '#check/answer.ts';
 import type { KnownSince } from '#check/check-state.ts';
 import type { SetHold } from '#control/plan/set-holds.ts';
 import type { PodView, StatefulSetView, Watched } from '#statefulset/view.ts';
@@ -78,7 +78,7 @@ export interface GateSight {
   readonly problem?: BecauseUnaskable;
   /** What has been asked, and is not answered. */
   readonly asked?: QuestionKey;
-  readonly answer?: Answer;
+  readonly answer?: CheckAnswer;
   /** What the last plan of this process came to: errors are stored nowhere else. */
   readonly memory?: RememberedCheck;
 }

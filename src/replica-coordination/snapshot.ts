@@ -50,7 +50,7 @@ export type ReferenceState =
     };
 
 /** When sets were last scaled down: what the annotations say, and in zone-tracker mode also the ConfigMap (D-23). */
-export type ZoneTracker =
+export type ZoneTrackerReading =
   | { readonly kind: 'off' }
   /** It was not read for this pass, or too long ago; it is once a set wants to shrink. */
   | { readonly kind: 'unread' }
@@ -86,7 +86,7 @@ export interface CoordinationSnapshot {
   readonly conflicts: Conflicts;
   /** Keyed by {@link referenceId}; every valid reference of the sets is in it. */
   readonly references: ReadonlyMap<string, ReferenceState>;
-  readonly zoneTracker: ZoneTracker;
+  readonly zoneTracker: ZoneTrackerReading;
   /** Times of last down-scales that this process watches, by name of the set. */
   readonly seenDownscales: ReadonlyMap<string, readonly SeenTime[]>;
   /** Keyed by the uid of the set; no pod of a set that is missing was called. */

@@ -1,6 +1,6 @@
 import type { Parsed } from '#base/parsed.ts';
 import type { Millis, Monotonic } from '#base/units.ts';
-import type { Answer, QuestionKey } from '#check/answer.ts';
+import type { CheckAnswer, QuestionKey } from '#check/answer.ts';
 import type { SetHold } from '#control/plan/set-holds.ts';
 import type { PodView, StatefulSetView, Watched } from '#statefulset/view.ts';
 import type { ZoneAwareUpdateSpec } from './api.ts';
@@ -60,5 +60,5 @@ export interface GateSight {
   readonly questionId: string;
   /** What has been asked, and is not answered. */
   readonly asked?: QuestionKey;
-  readonly answer?: Answer;
+  readonly answer?: CheckAnswer;
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Millis, type Monotonic, millis } from '#base/units.ts';
-import { type Claim, claimLife } from './claim.ts';
+import { claimLife, type GroupClaim } from './claim.ts';
 import { parseClaim } from './parse-claim.ts';
 
 /** How long a text that is not there any more is remembered: it may be put back. */
@@ -9,7 +9,7 @@ const memory = millis(2 * claimLife);
 /** A claim that let a set shrink, and its text. */
 interface Allowance {
   readonly text: string;
-  readonly claim: Claim;
+  readonly claim: GroupClaim;
 }
 
 /** Since when this process has seen the very texts of the claims. */
@@ -96,7 +96,7 @@ function print(text: string): string {
  * Reports whether a review that goes on is another one of the set that was allowed to shrink: its denial puts that claim
  * back.
  */
-function protects(underWay: Claim, { claim }: Allowance): boolean {
+function protects(underWay: GroupClaim, { claim }: Allowance): boolean {
   const isTakenBack = underWay.replica === claim.replica && underWay.until === claim.until;
   return underWay.set === claim.set && !isTakenBack;
 }

@@ -7,7 +7,7 @@ export const CLAIMS_NAME = 'rollout-operator-claims';
 export const claimLife: Millis = seconds(30);
 
 /** What is in the ConfigMap for one group: which set of it may be scaled down. */
-export interface Claim {
+export interface GroupClaim {
   /** Name of the StatefulSet. */
   readonly set: string;
   /** Identity of the process that wrote it, new at every start. */
@@ -23,7 +23,7 @@ export interface Claim {
 /** What was found under a key. */
 export type StoredClaim =
   | { readonly kind: 'none' }
-  | { readonly kind: 'claim'; readonly claim: Claim }
+  | { readonly kind: 'claim'; readonly claim: GroupClaim }
   | { readonly kind: 'corrupt'; readonly why: string };
 
 /** Which group of which namespace is claimed. */
@@ -45,6 +45,6 @@ export function claimKey({ namespace, group, set }: ClaimedGroup, home: string):
 }
 
 /** Returns `claim` as it is stored. */
-export function formatClaim({ set, replica, until, generation, state }: Claim): string {
+export function formatClaim({ set, replica, until, generation, state }: GroupClaim): string {
   return JSON.stringify({ set, replica, until, generation, state });
 }

@@ -4,7 +4,7 @@ import type { Logger } from '#base/logger.ts';
 import { seconds } from '#base/units.ts';
 import type { SharedTexts } from '#kubernetes/shared-config-map.ts';
 import { type Deadline, startDeadline } from '../review/deadline.ts';
-import { CLAIMS_NAME, type Claim, formatClaim } from './claim.ts';
+import { CLAIMS_NAME, formatClaim, type GroupClaim } from './claim.ts';
 import type { ClaimStore } from './claim-store.ts';
 import { untilSwapped } from './compare-and-swap.ts';
 import { parseClaim } from './parse-claim.ts';
@@ -19,7 +19,7 @@ export interface HeldClaimOptions {
   readonly turns: Turns;
   readonly key: string;
   /** Its state does not matter. */
-  readonly claim: Claim;
+  readonly claim: GroupClaim;
 }
 
 /** Time for giving a claim up, or taking it back, whatever became of the review. */

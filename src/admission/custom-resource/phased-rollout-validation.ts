@@ -2,7 +2,7 @@ import { type Problem, problemText } from '#base/parsed.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { admissionProblems } from '#phased-rollout/spec/validate.ts';
 import { objectAt, stringAt } from '#statefulset/parse-fields.ts';
-import { allow, type Refusal, type Webhook } from '../review/review.ts';
+import { allow, type ReviewRefusal, type Webhook } from '../review/review.ts';
 import { webhookPaths } from '../webhook-configuration/webhook-paths.ts';
 import { reviewedObject } from './reviewed-object.ts';
 
@@ -29,7 +29,7 @@ export function phasedRolloutValidation(): Webhook {
   };
 }
 
-function refusalOf(problems: readonly Problem[], name: string): Refusal {
+function refusalOf(problems: readonly Problem[], name: string): ReviewRefusal {
   const wrong = problems.map(problemText).join('; ');
   return {
     isAllowed: false,

@@ -12,13 +12,13 @@ import {
   type AdmissionRequest,
   allow,
   allowWithWarning,
-  type Decision,
   type ReasonedRefusal,
+  type ReviewDecision,
 } from '../review/review.ts';
 
 /** The answer to an eviction, and how it is counted. */
 export interface EvictionAnswer {
-  readonly decision: Decision;
+  readonly decision: ReviewDecision;
   readonly outcome: RequestOutcome;
 }
 

@@ -10,7 +10,7 @@ import { settled } from '#support/api-server/fake-transport.ts';
 import { budget, failed, zones } from '#support/budgets/budgeted-zones.ts';
 import { T0 } from '#support/objects/views.ts';
 import { silentLogger } from '#support/telemetry/silent-logger.ts';
-import type { Decision } from '../review/review.ts';
+import type { ReviewDecision } from '../review/review.ts';
 import { handlersOf } from '../review/review-handler.ts';
 
 const name = 'ingester-zone-a-0';
@@ -31,7 +31,7 @@ function openUnseen(options: EvictionBedOptions = {}): EvictionBed {
   return bed;
 }
 
-const overloaded: Decision = {
+const overloaded: ReviewDecision = {
   isAllowed: false,
   code: 429,
   message: `${notAllowed} because too many admission reviews are under way, try again`,

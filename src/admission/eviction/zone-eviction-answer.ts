@@ -14,8 +14,8 @@ import {
   type AdmissionRequest,
   allow,
   type Cause,
-  type Decision,
   type Doubt,
+  type ReviewDecision,
 } from '../review/review.ts';
 
 /** Why an eviction was answered as it was, in the words of the peer (OPS-1), odd spelling and all. */
@@ -35,7 +35,7 @@ export type ZoneEvictionReason =
 
 /** The answer to an eviction, and how it is counted. */
 export interface ZoneEvictionAnswer {
-  readonly decision: Decision;
+  readonly decision: ReviewDecision;
   readonly reason: ZoneEvictionReason;
 }
 
@@ -196,7 +196,7 @@ function refused(
   { reason, code, cause, doubt }: Refusing,
 ): ZoneEvictionAnswer {
   const message = `denying pod eviction for ${name}: ${cause.message}`;
-  const decision: Decision = {
+  const decision: ReviewDecision = {
     isAllowed: false,
     message,
     code,

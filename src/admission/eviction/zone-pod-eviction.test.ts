@@ -16,7 +16,7 @@ import { askBudgets } from '#zone-disruption-budget/eviction/ask-budgets.ts';
 import type { ZoneBudgetVerdict } from '#zone-disruption-budget/eviction/eviction-verdict.ts';
 import { ConcurrencyLimit } from '../review/concurrency-limit.ts';
 import { startDeadline } from '../review/deadline.ts';
-import type { AdmissionRequest, Decision } from '../review/review.ts';
+import type { AdmissionRequest, ReviewDecision } from '../review/review.ts';
 import { sharedReads } from '../review/shared-reads.ts';
 import { zonePodEviction } from './zone-pod-eviction.ts';
 
@@ -58,7 +58,7 @@ class Bed {
       .map(({ slot }) => slot.pod);
   }
 
-  async review(request: AdmissionRequest): Promise<Decision> {
+  async review(request: AdmissionRequest): Promise<ReviewDecision> {
     const clock = this.#clock;
     const transport = this.#transport;
     const client = createClient({ transport, clock, timeout: millis(0), userAgent: 'test' });
@@ -483,7 +483,7 @@ function bedOf(one: Case): Bed {
   return bed;
 }
 
-function assertSays(decision: Decision, says: Case['says']): void {
+function assertSays(decision: ReviewDecision, says: Case['says']): void {
   if (says === 'allowed') {
     assert.deepEqual(decision, { isAllowed: true });
     return;

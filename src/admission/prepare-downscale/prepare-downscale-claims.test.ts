@@ -10,7 +10,7 @@ import { prepared, scaleRequest } from '#support/admission/admission-requests.ts
 import type { ApiFault } from '#support/api-server/faulty-transport.ts';
 import { SkewedClock } from '#support/clocks/skewed-clock.ts';
 import { KeptLog } from '#support/telemetry/kept-log.ts';
-import { type Decision, deny } from '../review/review.ts';
+import { deny, type ReviewDecision } from '../review/review.ts';
 
 const A = 'ingester-zone-a';
 const B = 'ingester-zone-b';
@@ -19,7 +19,7 @@ function refusal(name: string, tail: string): string {
   return `downscale of statefulsets/${name} in test from 3 to 1 replicas is not allowed because ${tail}`;
 }
 
-const heldBy = (holder: string, name = B): Decision =>
+const heldBy = (holder: string, name = B): ReviewDecision =>
   deny(refusal(name, `statefulset ${holder} is already in process of updating replicas`));
 
 async function twoZones(): Promise<AdmissionBed> {
@@ -32,7 +32,7 @@ async function ask(
   bed: AdmissionBed,
   { prepareDownscale }: Pick<Replica, 'prepareDownscale'>,
   name: string,
-): Promise<Decision> {
+): Promise<ReviewDecision> {
   return bed.review(prepareDownscale, await bed.downscaleRequest(name, 3, 1));
 }
 

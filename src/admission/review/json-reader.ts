@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '#base/json.ts';
 import { maxDepth, nestsTooDeep, skipBlanks, skipText, skipValue } from './json-scan.ts';
 
 /** How a member is read. Another type than the wanted one is reported by an empty value of that type. */
-export type Reading =
+export type JsonReading =
   /** A text of at most `most` characters. */
   | { readonly as: 'text'; readonly most: number; readonly ifLonger: 'refuse' | 'replace' }
   /** A number, `true`, `false` or `null`. */
@@ -21,7 +21,7 @@ export type Reading =
 export interface Member {
   readonly name: string;
   readonly bytes: Uint8Array;
-  readonly reading: Reading;
+  readonly reading: JsonReading;
 }
 
 /** An object as far as it was wanted, or a clause after "it" that says why it is not read. */
@@ -53,7 +53,7 @@ const longestNumber = 1_024;
 const longestName = 400;
 
 /** Returns the member `name`, read as `reading` says. */
-export function member(name: string, reading: Reading): Member {
+export function member(name: string, reading: JsonReading): Member {
   return { name, bytes: Buffer.from(name), reading };
 }
 
@@ -168,7 +168,7 @@ class ObjectReader {
   }
 
   /** Returns the text in a range that was gone over already. */
-  #text(at: number, name: string, { most, ifLonger }: Reading & { as: 'text' }): string {
+  #text(at: number, name: string, { most, ifLonger }: JsonReading & { as: 'text' }): string {
     const length = this.end - at - 2;
     const text = length > most * longestCharacter ? undefined : textIn(this.#body, at, this.end);
     if (text !== undefined && text.length <= most) return text;

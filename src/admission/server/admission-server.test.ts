@@ -16,7 +16,7 @@ import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { noDownscale } from '../downscale/no-downscale.ts';
 import { ConcurrencyLimit } from '../review/concurrency-limit.ts';
-import type { Decision, Webhook } from '../review/review.ts';
+import type { ReviewDecision, Webhook } from '../review/review.ts';
 import { handlersOf } from '../review/review-handler.ts';
 import { type AdmissionServer, startAdmissionServer } from './admission-server.ts';
 
@@ -25,7 +25,7 @@ const registry = createMetricsRegistry();
 const metrics = createHttpServerMetrics(registry);
 
 /** Answers what the test says, as soon as the deadline allows. */
-function saying(path: string, decision: Decision): Webhook {
+function saying(path: string, decision: ReviewDecision): Webhook {
   return { path, patience: undefined, judge: () => decision };
 }
 

@@ -1,6 +1,6 @@
 import { quoted } from '#base/text/quoted.ts';
 import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
-import type { CheckReason, Finding, Verdict } from '../answer.ts';
+import type { CheckReason, CheckVerdict, Finding } from '../answer.ts';
 import type { Alarm, AlarmsRead } from './alarm.ts';
 
 /** Longest name of an alarm. */
@@ -71,7 +71,7 @@ function stateText({ state, since, reason = '' }: Alarm): string {
   return `is in state ${state}${when}${why === '' ? '' : `: ${why}`}`;
 }
 
-function known(verdict: Verdict, value: string, because: Finding['because']): Finding {
+function known(verdict: CheckVerdict, value: string, because: Finding['because']): Finding {
   return { verdict, value, warnings: [], because };
 }
 

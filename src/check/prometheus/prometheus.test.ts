@@ -18,7 +18,7 @@ import {
   type ServerIdentity,
 } from '#support/external-services/prometheus-server.ts';
 import { createPrometheus, type Prometheus, type PrometheusQuestion } from './prometheus.ts';
-import type { Reading } from './reading.ts';
+import type { QueryReading } from './reading.ts';
 
 /** Certificate of every server with TLS here; vouches for itself. */
 const identity = await selfSigned(instant(Date.now()));
@@ -47,14 +47,14 @@ class Bench {
     return { server, port, url: `http${secure === undefined ? '' : 's'}://127.0.0.1:${port}` };
   }
 
-  read(question: Partial<PrometheusQuestion>, signal?: AbortSignal): Promise<Reading> {
+  read(question: Partial<PrometheusQuestion>, signal?: AbortSignal): Promise<QueryReading> {
     const asking = { signal: signal ?? new AbortController().signal };
     return this.prometheus.read({ url: '', expr: 'up', ...question }, asking);
   }
 }
 
 /** A reading in words: its kind, or reason and message. */
-function said(reading: Reading): string {
+function said(reading: QueryReading): string {
   return reading.kind === 'error' ? `${reading.reason}: ${reading.message}` : reading.kind;
 }
 

@@ -15,7 +15,7 @@ import { type Server, ServerPools } from '../http/server-pools.ts';
 import { parseReading } from './parse-reading.ts';
 import { type Hop, hopAfter, mostHops } from './prometheus-hop.ts';
 import { type PrometheusUrl, queryTarget, readPrometheusUrl } from './prometheus-url.ts';
-import type { NoReading, Reading } from './reading.ts';
+import type { NoReading, QueryReading } from './reading.ts';
 import { withoutSecret } from './without-secret.ts';
 
 /** What is asked of a Prometheus server, and how it is reached. */
@@ -58,7 +58,7 @@ export interface Asking {
 /** Prometheus servers, asked over the network. */
 export interface Prometheus {
   /** Asks, and reads the whole answer. Never rejects: what goes wrong is a reading, too. */
-  read(question: PrometheusQuestion, asking: Asking): Promise<Reading>;
+  read(question: PrometheusQuestion, asking: Asking): Promise<QueryReading>;
   /** Gives up all questions, and ends all connections. */
   close(): Promise<void>;
 }
@@ -96,7 +96,7 @@ class HttpPrometheus implements Prometheus {
     this.#pools = new ServerPools({ clock, env, connections: concurrency });
   }
 
-  async read(question: PrometheusQuestion, asking: Asking): Promise<Reading> {
+  async read(question: PrometheusQuestion, asking: Asking): Promise<QueryReading> {
     const found = readPrometheusUrl(question.url);
     switch (found.kind) {
       case 'malformed':
@@ -124,7 +124,7 @@ class HttpPrometheus implements Prometheus {
     question: PrometheusQuestion,
     url: PrometheusUrl,
     asking: Asking,
-  ): Promise<Reading> {
+  ): Promise<QueryReading> {
     const { isInsecure = false, authorities } = question;
     const authorization = question.authorization ?? url.authorization;
     const signal = AbortSignal.any([asking.signal, this.#closing.signal]);
@@ -148,7 +148,7 @@ class HttpPrometheus implements Prometheus {
     }
   }
 
-  async #follow(first: Hop, way: Way): Promise<Reading> {
+  async #follow(first: Hop, way: Way): Promise<QueryReading> {
     let hop = first;
     for (let hops = 1; ; hops += 1) {
       const answer = await this.#send(hop, way);
@@ -199,7 +199,7 @@ interface Way {
   readonly deadline: Monotonic;
 }
 
-type Failure = Extract<Reading, { kind: 'error' }>;
+type Failure = Extract<QueryReading, { kind: 'error' }>;
 
 const givenUp: Failure = { kind: 'error', reason: 'GivenUp', message: 'the question was given up' };
 
@@ -220,7 +220,7 @@ function failureOf(error: Error, { url }: Hop): Failure {
   return failed('Unreachable', `no answer of ${url.host}: ${shortened(message)}`);
 }
 
-function readingOf(answer: TransportResponse, authorization: string | undefined): Reading {
+function readingOf(answer: TransportResponse, authorization: string | undefined): QueryReading {
   const { status, headers } = answer;
   const masked = (text = ''): string => withoutSecret(text, authorization);
   const body = masked(Buffer.from(answer.body).toString());

@@ -30,7 +30,7 @@ export interface BatchedSwapOptions<Asked, Answer> {
    * Synchronous, and the same for the same. Called once more, as of the same time, just before a write leaves: what would
    * be decided differently by then is not sent.
    */
-  decide(asked: readonly Asked[], shared: SharedTexts, at: Reading): Swap<Answer>;
+  decide(asked: readonly Asked[], shared: SharedTexts, at: ClockReading): Swap<Answer>;
   /** Called with what was read, or is there after a write of ours, before anything is decided on it. */
   onSeen?(sight: SwapSight): void;
   /** A write was handed to the connection. */
@@ -46,7 +46,7 @@ export interface SwapSight {
 }
 
 /** One reading of both clocks. */
-export interface Reading {
+export interface ClockReading {
   readonly now: Instant;
   readonly monotonic: Monotonic;
 }
@@ -54,7 +54,7 @@ export interface Reading {
 interface Round<Asked, Answer> {
   readonly seen: Seen;
   readonly batch: readonly Waiting<Asked, Answer>[];
-  readonly at: Reading;
+  readonly at: ClockReading;
 }
 
 interface Waiting<Asked, Answer> {

@@ -3,8 +3,8 @@ import { type Instant, type Millis, type Monotonic, millis, seconds } from '#bas
 import type { BudgetRef } from '#disruption/budget.ts';
 import {
   type Begun,
-  type Decided,
-  type Answer as Decision,
+  type DecidedRound,
+  type BudgetAnswer as Decision,
   type DisruptionRequest,
   decide,
   type Round,
@@ -16,7 +16,7 @@ import { maxDecisionAge } from '../consistent-read/basis.ts';
 import {
   type BatchedSwapOptions,
   BatchedSwaps,
-  type Reading,
+  type ClockReading,
   type Swap,
   type SwapSight,
 } from './batched-swaps.ts';
@@ -25,9 +25,9 @@ import {
   droppedBy,
   inOrder,
   type LedgerAnswer,
-  type LedgerMoment,
   type ProvenStanding,
   questionsOf,
+  type RoundMoment,
   requestsOf,
 } from './ledger-questions.ts';
 import { LedgerTidy } from './ledger-tidy.ts';
@@ -160,12 +160,12 @@ export class DisruptionLedger {
     return this.#options.bearing?.() ?? noBearing;
   }
 
-  #reading(): Reading {
+  #reading(): ClockReading {
     const { clock } = this.#options;
     return { now: clock.now(), monotonic: clock.monotonic() };
   }
 
-  #decide(asked: readonly Asked[], at: Reading): Swap<LedgerAnswer> {
+  #decide(asked: readonly Asked[], at: ClockReading): Swap<LedgerAnswer> {
     const trust = this.#trust(at);
     if (trust.kind !== 'trusted') {
       const unclear = { kind: 'unclear', why: trust.why, until: endOf(trust) } as const;
@@ -179,7 +179,7 @@ export class DisruptionLedger {
       : this.#unproven(asked, { ledger: trust.ledger, at, view });
   }
 
-  #round(asked: readonly Asked[], moment: LedgerMoment): Swap<LedgerAnswer> {
+  #round(asked: readonly Asked[], moment: RoundMoment): Swap<LedgerAnswer> {
     const questions = questionsOf(asked);
     const requests = requestsOf(questions);
     const decided = this.#decided(requests, moment);
@@ -193,7 +193,7 @@ export class DisruptionLedger {
   }
 
   /** A view that nothing proves is good enough to deny on, and gives nothing away. */
-  #unproven(asked: readonly Asked[], moment: LedgerMoment): Swap<LedgerAnswer> {
+  #unproven(asked: readonly Asked[], moment: RoundMoment): Swap<LedgerAnswer> {
     this.#dropping = new Set();
     const questions = questionsOf(asked);
     const requests = requestsOf(questions).map((request) => ({ ...request, isDryRun: true }));
@@ -214,7 +214,7 @@ export class DisruptionLedger {
     {
       requests,
       moment,
-    }: { readonly requests: readonly DisruptionRequest[]; readonly moment: LedgerMoment },
+    }: { readonly requests: readonly DisruptionRequest[]; readonly moment: RoundMoment },
   ): readonly LedgerAnswer[] {
     if (answers.every(({ kind }) => kind === 'allowed')) return answers;
     const since = this.#seen.unshownSince(moment.view.provenAt);
@@ -227,7 +227,10 @@ export class DisruptionLedger {
     });
   }
 
-  #decided(requests: readonly DisruptionRequest[], { ledger, at, view }: LedgerMoment): Decided {
+  #decided(
+    requests: readonly DisruptionRequest[],
+    { ledger, at, view }: RoundMoment,
+  ): DecidedRound {
     const round: Round = {
       ...this.#releaseMoment(at, view.provenAt),
       requests,
@@ -237,13 +240,13 @@ export class DisruptionLedger {
     return decide(ledger, round, view.standing);
   }
 
-  #isToBeStored(asked: readonly Asked[], { change }: Decided): boolean {
+  #isToBeStored(asked: readonly Asked[], { change }: DecidedRound): boolean {
     if (change === 'permissions') return true;
     if (change === 'releases') return asked.some(({ kind }) => kind === 'store');
     return !this.#seen.isCurrent && asked.some(({ kind }) => kind === 'look');
   }
 
-  #releaseMoment(at: Reading, viewProvenAt: Monotonic | undefined): Omit<Round, 'requests'> {
+  #releaseMoment(at: ClockReading, viewProvenAt: Monotonic | undefined): Omit<Round, 'requests'> {
     return {
       now: at.now,
       sightings: this.#seen.sightings(at.monotonic),
@@ -253,13 +256,13 @@ export class DisruptionLedger {
   }
 
   /** Returns how the pods stand; whatever has a reservation, and is seen in its slot, is remembered. */
-  #view({ now }: Reading): ProvenStanding {
+  #view({ now }: ClockReading): ProvenStanding {
     const view = this.#options.view(now);
     this.#seen.look(view.standing);
     return view;
   }
 
-  #trust(at: Reading): Trust {
+  #trust(at: ClockReading): Trust {
     return this.#seen.trust(at, this.#sawCreation);
   }
 

@@ -7,7 +7,7 @@ import { evictionLife } from '#disruption/release.ts';
 import type { Reservation } from '#disruption/reservation.ts';
 import type { Standing } from '#disruption/standing.ts';
 import { maxDecisionAge } from '../consistent-read/basis.ts';
-import type { Reading, SwapSight } from './batched-swaps.ts';
+import type { ClockReading, SwapSight } from './batched-swaps.ts';
 import { EvictionTurns } from './eviction-turns.ts';
 import { type Trust, trustOf } from './ledger-trust.ts';
 
@@ -163,7 +163,7 @@ export class SeenLedger {
   }
 
   /** Reports whether what is there can be trusted. @param sawCreation see `LedgerSight` */
-  trust(at: Reading, sawCreation: () => boolean): Trust {
+  trust(at: ClockReading, sawCreation: () => boolean): Trust {
     const { now, monotonic } = at;
     const trust = trustOf({
       budget: this.#budget,
@@ -179,7 +179,7 @@ export class SeenLedger {
   }
 
   /** Returns the trust while what another budget gave away is waited for: it is in no ledger that is asked now. */
-  #takenOver({ now, monotonic }: Reading): Trust | undefined {
+  #takenOver({ now, monotonic }: ClockReading): Trust | undefined {
     const at = this.#bearing().tookOverAt;
     const left = at === undefined ? 0 : at + evictionLife - monotonic;
     if (left <= 0) return undefined;
@@ -196,7 +196,7 @@ export class SeenLedger {
   }
 
   /** Returns the trust while what went unbound by the budget is waited for: it is in no ledger. */
-  #rebound({ now, monotonic }: Reading): Trust | undefined {
+  #rebound({ now, monotonic }: ClockReading): Trust | undefined {
     const binding = this.#newBinding();
     if (binding === undefined) {
       this.#unboundSince = undefined;
@@ -210,7 +210,7 @@ export class SeenLedger {
   }
 
   /** Returns what is known at `at`. */
-  known(at: Reading, sawCreation: () => boolean): KnownLedger {
+  known(at: ClockReading, sawCreation: () => boolean): KnownLedger {
     if (this.#storedAt === undefined) return { kind: 'unread' };
     const trust = this.trust(at, sawCreation);
     if (trust.kind === 'trusted') return { kind: 'known', ledger: trust.ledger };

@@ -9,7 +9,7 @@ import { type Standing, slotIn } from '../standing.ts';
 import { heldIn } from './decide.ts';
 import type { Denial } from './denial.ts';
 import { explain } from './denial-text.ts';
-import { denialOf, type Question } from './judge.ts';
+import { type BudgetQuestion, denialOf } from './judge.ts';
 import type { Permission } from './permission.ts';
 import { Tally } from './tally.ts';
 
@@ -35,7 +35,7 @@ export interface BudgetMoment {
 }
 
 /** What a plan wants of one budget. */
-export interface Wanted extends Question {
+export interface Wanted extends BudgetQuestion {
   readonly by: 'rollout' | 'scale-down';
 }
 
@@ -77,7 +77,7 @@ export function permissionsOn(
 
 /** Returns why the pods alone, whatever is given away, stand against `question`; undefined: they do not. */
 export function denialByView(
-  question: Question,
+  question: BudgetQuestion,
   standing: Standing,
   now: Instant,
 ): Denial | undefined {

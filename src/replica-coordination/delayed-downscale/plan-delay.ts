@@ -4,7 +4,7 @@ import type { SetSnapshot } from '#control/watch/group-sets.ts';
 import { parseOrdinal } from '#statefulset/parse-ordinal.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { sourceOf } from '../api.ts';
-import type { Moment } from '../plan-wish.ts';
+import type { CoordinationMoment } from '../plan-wish.ts';
 import type { Preparations } from '../snapshot.ts';
 import { delayedDownscaleOf } from './delayed-downscale.ts';
 import { planDelayedDownscale } from './delayed-downscale-plan.ts';
@@ -31,8 +31,8 @@ export function planDelay(
     group,
     now,
   }: {
-    readonly group: Pick<Moment['group'], 'preparations' | 'takenAt'>;
-    readonly now: Moment['now'];
+    readonly group: Pick<CoordinationMoment['group'], 'preparations' | 'takenAt'>;
+    readonly now: CoordinationMoment['now'];
   },
 ): DelayPlan {
   const settings = delayedDownscaleOf(set);

@@ -32,7 +32,7 @@ export interface Place {
   readonly stuckBy: string | undefined;
 }
 
-/** What {@link placesOf} reads. */
+/** What {@link rolloutPlaces} reads. */
 type PlacesSnapshot = Pick<
   RolloutSnapshot,
   'resource' | 'discovery' | 'leaving' | 'watched' | 'stuckAfter'
@@ -47,11 +47,11 @@ export function placesAfter(
   const { resource, target } = snapshot;
   if (target === undefined || resource.spec.kind === 'invalid') return [];
   const seen = { ...snapshot, resource: { ...resource, progress } };
-  return placesOf(target, seen, { percent: resource.spec.value.percent, now });
+  return rolloutPlaces(target, seen, { percent: resource.spec.value.percent, now });
 }
 
 /** Returns the places of a set, by ordinal, the highest first: the order in which they are rotated. */
-export function placesOf(
+export function rolloutPlaces(
   target: RolledSet,
   snapshot: PlacesSnapshot,
   { percent, now }: { readonly percent: number; readonly now: Instant },

@@ -8,7 +8,7 @@ import { because, ending, type RolloutPass, type Step } from './plan-outcome.ts'
 import { percentDeployed } from './plan-percent.ts';
 import { isPinned, planPinned, planPinnedEnd } from './plan-pin.ts';
 import { planPinOff, planPinOn } from './plan-pin-switch.ts';
-import { type Place, placesOf } from './plan-places.ts';
+import { type Place, rolloutPlaces } from './plan-places.ts';
 import { namesOf, planRotation, settlesAt, troubleOf } from './plan-rotation.ts';
 
 /** Returns the next step with a set that is as it is wanted: pods go, come, and are counted. */
@@ -23,7 +23,7 @@ export function planRolling(pass: RolloutPass, target: RolledSet): Step {
     const message = `${set.name} has ${set.spec.replicas} replicas, which is more than is rolled out`;
     return { phase: 'RollingOut', because: because('SetTooLarge', message) };
   }
-  const places = placesOf(target, snapshot, { percent: spec.percent, now });
+  const places = rolloutPlaces(target, snapshot, { percent: spec.percent, now });
   const changes = notedOn(pass, target, places);
   const counted = { ...pass, progress: { ...pass.progress, ...changes } };
   const step =

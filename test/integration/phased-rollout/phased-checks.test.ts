@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { millis, minutes, seconds } from '#base/units.ts';
-import type { Reading } from '#check/prometheus/reading.ts';
+import type { QueryReading } from '#check/prometheus/reading.ts';
 import { numberAt, textAt } from '#cluster/json/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { noData, someData } from '#support/external-services/fake-prometheus.ts';
 import { PhasedStage, usualCheck } from './phased-stage.ts';
 
 const namespace = 'demo';
-const outage: Reading = { kind: 'error', reason: 'Refused', message: 'it answers 500' };
+const outage: QueryReading = { kind: 'error', reason: 'Refused', message: 'it answers 500' };
 
 /** A rollout whose first check is due in some 10 s. */
 async function begun(check: JsonObject = usualCheck): Promise<PhasedStage> {
@@ -63,7 +63,7 @@ test('an error breaks no streak, and is asked again every 30 s [phased 38, 39, 4
   const stage = await begun();
   const run = stage.start();
   await stage.settled();
-  const answers: Reading[] = [someData, outage, outage, someData];
+  const answers: QueryReading[] = [someData, outage, outage, someData];
   stage.prometheus.answer = () => answers.shift() ?? someData;
   await stage.change('db:2');
   await stage.until('it is an error', () => stage.step() === 'PrometheusError');
@@ -88,7 +88,7 @@ test('a value beyond its bounds lets nothing go, and no data does where that is 
   const stage = await begun({ ...usualCheck, query });
   const run = stage.start();
   await stage.settled();
-  const finds = (value: number): Reading => ({
+  const finds = (value: number): QueryReading => ({
     kind: 'vector',
     samples: [{ value, text: String(value) }],
     warnings: [],

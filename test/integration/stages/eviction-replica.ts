@@ -3,7 +3,7 @@
 import { podEviction } from '#admission/eviction/pod-eviction.ts';
 import { ConcurrencyLimit } from '#admission/review/concurrency-limit.ts';
 import { startDeadline } from '#admission/review/deadline.ts';
-import type { AdmissionRequest, Decision } from '#admission/review/review.ts';
+import type { AdmissionRequest, ReviewDecision } from '#admission/review/review.ts';
 import { sharedReads } from '#admission/review/shared-reads.ts';
 import type { JsonObject } from '#base/json.ts';
 import { type Millis, millis, minutes, monotonic, seconds } from '#base/units.ts';
@@ -150,7 +150,7 @@ export class EvictionReplica {
   }
 }
 
-function textOf(decision: Decision): string {
+function textOf(decision: ReviewDecision): string {
   return decision.isAllowed ? 'allowed' : `${decision.code} ${decision.message}`;
 }
 
