@@ -3,7 +3,7 @@ import type { PhasedDemoOptions } from './phased-rollout/phased-demo.ts';
 import type { PercentDemoOptions } from './statefulset-rollout/percent-demo.ts';
 import type { ExponentialDemoOptions } from './zone-aware-update/exponential-demo.ts';
 
-/** What is played. */
+/** What is simulated. */
 export type Scenario =
   | 'rollout'
   | 'broken-image'

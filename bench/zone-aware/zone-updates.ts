@@ -40,7 +40,8 @@ const factor = 2;
 
 /** One set over three zones, updated in growing steps by the operator and by a perfect driver, by turns. */
 export const zoneUpdates: Bench = {
-  about: 'a ZoneAwareUpdate of 180 pods in three zones, beside a perfect driver of the same steps',
+  about:
+    'a ZoneAwareUpdate of 180 pods in three zones, compared with a perfect driver of the same steps',
   run: async (size) => [await measure(size)],
 };
 

@@ -5,7 +5,7 @@ import { duplicate, invalidValue, notOneOf, required } from '../resource/validat
 import { itemSchema, propertySchema } from './prune.ts';
 import { boundCauses, isSized } from './validate-bounds.ts';
 
-/** Returns why `value` breaks `schema`; `path` is where it stands, empty for the object itself (CR-3). */
+/** Returns why `value` breaks `schema`; `path` is where it is, empty for the object itself (CR-3). */
 export function validateValue(
   value: JsonValue,
   schema: JsonObject,

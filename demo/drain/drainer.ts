@@ -17,7 +17,7 @@ export interface DrainerOptions {
   readonly clock: Clock;
   /** Until it asks again for a pod that it was denied; kubectl waits 5 s. */
   readonly pause: Millis;
-  /** Called with what it reads, when that is news. */
+  /** Called with what it reads, when that is new. */
   readonly onNote: (text: string) => void;
 }
 

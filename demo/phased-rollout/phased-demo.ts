@@ -21,7 +21,7 @@ import { type LocalCluster, startLocalCluster } from '../cluster/local-cluster.t
 import { type DemoMetric, startDemoPrometheus } from './demo-prometheus.ts';
 import { PhasedNarrator } from './phased-narrator.ts';
 
-/** What is played of phased rollouts. */
+/** What is simulated of phased rollouts. */
 export interface PhasedDemoOptions {
   readonly scenario: 'phased';
   /** Divides the delays of pods. */

@@ -18,7 +18,7 @@ export interface Scene {
   readonly operatorFlags: readonly string[];
   /** Names of the operators that are started once the group is there; the first one leads. */
   readonly operators: readonly string[];
-  /** Whether what is played is a rollout; otherwise the zones are scaled. */
+  /** Whether what is simulated is a rollout; otherwise the zones are scaled. */
   readonly isRollout: boolean;
   /** Nodes of the cluster. @default one in each of three zones */
   readonly nodes?: readonly NodeConfig[];

@@ -273,7 +273,7 @@ export class Stage {
     }
   }
 
-  /** Takes a plan; what the operator waits for is no news while the group is being installed, and when all ends. */
+  /** Takes a plan; what the operator waits for is not new while the group is being installed, and when all ends. */
   #planned(plan: Plan): void {
     if (this.#ending.signal.aborted) return;
     this.#isIdle = plan.decisions.every(({ kind }) => kind === 'warn');

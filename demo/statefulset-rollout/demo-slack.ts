@@ -8,7 +8,7 @@ export interface StoredSlackMessage {
   /** What a notification shows. */
   readonly text: string;
   readonly blocks: readonly JsonObject[];
-  /** The message below which it stands; empty for one of the channel. */
+  /** The message below which it is; empty for one of the channel. */
   readonly thread: string;
   readonly changes: number;
 }

@@ -11,7 +11,7 @@ import { type DemoSlack, type StoredSlackMessage, startDemoSlack } from './demo-
 import { PercentPlay } from './percent-play.ts';
 import type { PercentWanted } from './percent-proof.ts';
 
-/** What is played of rollouts by percentages. */
+/** What is simulated of rollouts by percentages. */
 export interface PercentDemoOptions {
   readonly scenario: 'percent';
   /** Divides the delays of pods. */

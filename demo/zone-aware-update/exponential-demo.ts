@@ -29,7 +29,7 @@ import { type DemoCloudWatch, startDemoCloudWatch } from './demo-cloud-watch.ts'
 import { StepsProof, type StepsWanted } from './steps-proof.ts';
 import { UpdateNarrator } from './update-narrator.ts';
 
-/** What is played of zone-aware updates. */
+/** What is simulated of zone-aware updates. */
 export interface ExponentialDemoOptions {
   readonly scenario: 'exponential';
   /** Divides the delays of pods. */

@@ -98,7 +98,7 @@
             'warning',
             '10m',
             'sum %s (increase(rollout_operator_kubernetes_api_client_rate_limited_requests_total{%s}[10m])) > 0' % [by(['api_group']), config.selector],
-            'The rate limit of rollout-operator holds requests back for good.',
+            'The rate limit of rollout-operator holds requests back permanently.',
             'Requests to {{ $labels.api_group }} from {{ $labels.namespace }} were given up before they were sent.'
           ),
           alert(

@@ -133,7 +133,7 @@ describe('checkImports() layers', () => {
     'anything in a folder that no row has': {
       path: 'src/helpers/a.ts',
       source: '',
-      expected: 'src/helpers/a.ts: src/helpers stands in no row of scripts/checks/import-rules.ts',
+      expected: 'src/helpers/a.ts: src/helpers is in no row of scripts/checks/import-rules.ts',
     },
   };
   for (const [title, { path, source, expected }] of Object.entries(refused)) {

@@ -41,7 +41,7 @@ function layerFindings(file: SourceFile, graph: Graph): readonly string[] {
   const room = roomOf(file.path);
   if (room === undefined) return [];
   if (rowOf(room) === -1 && room !== 'support') {
-    return [`${file.path}: src/${room} stands in no row of scripts/checks/import-rules.ts`];
+    return [`${file.path}: src/${room} is in no row of scripts/checks/import-rules.ts`];
   }
   return file.imports.flatMap((imported) => {
     const problem = layerProblem(file.path, imported, graph);

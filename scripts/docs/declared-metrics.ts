@@ -25,7 +25,7 @@ export interface DeclaredMetric {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
-  /** What scrapers are told. */
+  /** What scrapers get. */
   readonly help: string;
 }
 

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path/posix';
 
-/** Most files of one folder, tests beside their code counted. */
+/** Most files of one folder, tests next to their code counted. */
 const mostFiles = 25;
 
 /** Patches that are picked by name, and pages that are reached by a link from each alert: nothing looks through these folders. */

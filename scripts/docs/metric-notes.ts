@@ -1,9 +1,9 @@
 /**
- * What people are told of each metric in docs/metrics.md, beyond the help that scrapers get. It decides nothing: names, types
+ * What docs/metrics.md says of each metric, beyond the help that scrapers get. It decides nothing: names, types
  * and labels are those that the program declares.
  */
 
-/** What a metric is, by its name. One that is missing here is told by its help. */
+/** What a metric is, by its name. One that is missing here is described by its help. */
 export const metricNotes: Readonly<Record<string, string>> = {
   rollout_operator_group_reconciles_total: 'passes over a group that began',
   rollout_operator_group_reconciles_failed_total: 'passes that failed',

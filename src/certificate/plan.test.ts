@@ -334,7 +334,7 @@ describe('plan()', () => {
     );
   });
 
-  test('stores its own CA beside those that the Secret names, and issues nothing for it', () => {
+  test('stores its own CA in addition to those that the Secret names, and issues nothing for it', () => {
     const { store } = plan(snapshot({ secret: valid({ current: coming }) }), day(17));
     assert.deepEqual(
       store?.authorities.map(({ id }) => id),

@@ -56,7 +56,7 @@ export interface OpenParts {
   readonly closeAtEnd: (resource: { close(): Promise<void> }) => void;
 }
 
-/** Opens what runs beside groups. */
+/** Opens what runs along with groups. */
 export type OpenBeside = (parts: OpenParts) => Promise<Beside>;
 
 /**

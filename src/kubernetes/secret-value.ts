@@ -3,7 +3,7 @@ import type { Client } from './client.ts';
 import { resourceTypes } from './resource-type.ts';
 import { isNotFound } from './transport/api-error.ts';
 
-/** Where a value stands. */
+/** Where a value is. */
 export interface SecretPlace {
   readonly namespace: string;
   readonly name: string;

@@ -66,7 +66,7 @@ export interface Thread {
   readonly slots: ReadonlyMap<number, MessageSlot>;
   /** Whether a call is under way: one at a time, so that answers come in order. */
   readonly isBusy: boolean;
-  /** Whether it is not stored yet where its newest message stands: nothing follows until then. */
+  /** Whether it is not stored yet where its newest message is: nothing follows until then. */
   readonly isHeld: boolean;
   /** Failures in a row. */
   readonly failures: number;

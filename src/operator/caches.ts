@@ -57,7 +57,7 @@ export interface Caches {
   readonly zones?: SharedZones;
 }
 
-/** What is known of zones where their controllers run beside others. */
+/** What is known of zones where their controllers run along with others. */
 export interface SharedZones {
   readonly zoneBudgets: PermittedInformer<ZoneBudgetView>;
   readonly nodes: PermittedInformer<NodeView>;

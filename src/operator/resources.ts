@@ -17,7 +17,7 @@ import { zoneAwareUpdateOwners } from '#zone-aware-update/owners.ts';
 import type { RunningBudgets } from './budgets.ts';
 import type { Caches } from './caches.ts';
 
-/** What reconciles custom resources beside groups, in one process with them (D-65). */
+/** What reconciles custom resources along with groups, in one process with them (D-65). */
 export interface ResourceCapability {
   /** Names it to people, such as `phased-rollouts`. */
   readonly name: string;

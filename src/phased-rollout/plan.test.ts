@@ -15,7 +15,7 @@ describe('planPhasedRollout() adopts', () => {
     assert.deepEqual(play.look(), ['add-finalizer']);
   });
 
-  test('[phased 10] a set that nobody owns: annotation, partition, phase', () => {
+  test('[phased 10] a set without an owner gets the annotation, the partition and the phase', () => {
     const play = new PhasedPlay();
     play.owner = undefined;
     assert.deepEqual(play.settle(), ['adopt', 'partition 0 to 3']);

@@ -628,7 +628,7 @@ for (const [what, happens] of Object.entries(unstored)) {
   });
 }
 
-/** What is reported as in need of attention; that a Role permits no watch is no news here. */
+/** What is reported as in need of attention; that a Role permits no watch is not new here. */
 function alarms({ log }: GroupBench): readonly string[] {
   const loud = log.lines.filter(({ level }) => level === 'warn' || level === 'error');
   return loud.map(({ message }) => message).filter((message) => !message.includes('polled'));

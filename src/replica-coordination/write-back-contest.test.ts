@@ -99,7 +99,7 @@ test('what a resource asks for is acted on at once while its status is contested
   await world.close();
 });
 
-test('a status that somebody rewrites without end is read a few times a minute', async () => {
+test('a status that another client rewrites without end is read a few times a minute', async () => {
   const world = await mirroring();
   const start = world.clock.now();
   for (let turn = 0; turn < 900; turn += 1) {

@@ -315,7 +315,7 @@ describe('a resource that is deleted', () => {
     assert.deepEqual(play.done, ['release-set StatefulSetReleased']);
   });
 
-  test('touches no set that belongs to somebody else', () => {
+  test('touches no set that belongs to another owner', () => {
     const play = rolling();
     play.owner = 'StatefulsetRollout b';
     play.isDeleting = true;

@@ -153,7 +153,7 @@ describe('planZoneAwareUpdate() takes a step', () => {
     assert.deepEqual(play.look(), ['delete web-7']);
   });
 
-  test('takes no stuck pod whose zone nobody knows', () => {
+  test('takes no stuck pod whose zone is unknown', () => {
     const play = new UpdatePlay().put(0, { state: 'crashing', zone: undefined, node: 'gone' });
     assert.deepEqual(play.look(), ['hold ZoneUnknown']);
   });

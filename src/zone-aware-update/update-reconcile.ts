@@ -73,7 +73,7 @@ export class UpdateReconciler {
   #ended(key: string, { update, holds, requeue, ended }: Ended): PassResult {
     this.#uids.set(key, update.uid);
     for (const each of ended) this.#deletionEnded(key, each);
-    // Alarm and query are asked again every 10 s while they pause: that is no news, and what they said last is not over.
+    // Alarm and query are asked again every 10 s while they pause: that is not new, and what they said last is not over.
     if (holds.some(({ reason }) => isAsking(reason))) return { kind: 'ended', requeue };
     const due = this.#report(key, update, holds);
     return { kind: 'ended', requeue: due === undefined ? requeue : sooner(requeue, due) };

@@ -105,7 +105,7 @@ const plans: Readonly<
     }
   >
 > = {
-  'is free where nothing stands': {
+  'is free where there is nothing': {
     given: { kind: 'none' },
     by: other,
     watched: 0,

@@ -23,7 +23,7 @@ export type ClaimPlan =
  *
  * A claim lapses when this process has watched that very text for 30 s. Its `until` decides nothing: the clock of its
  * writer may be behind, and ours ahead, and then two would hold the group; a claim without end would block it the other
- * way round. Who watches from the first sight never ends a claim too soon, and waits for 30 s at most.
+ * way round. Who watches from the first look never ends a claim too soon, and waits for 30 s at most.
  *
  * @param watched how long this process has seen that very text, on a clock that never steps
  */

@@ -146,7 +146,7 @@ test('prepareDownscale() gives the claim up with a denial, so that another zone 
   assert.equal((await ask(bed, second, B)).isAllowed, true);
 });
 
-test('prepareDownscale() holds the claim while pods are told to forget it', async () => {
+test('prepareDownscale() holds the claim while pods are asked to forget the preparation', async () => {
   await using bed = await twoZones();
   const second = bed.replica('replica-2');
   bed.fleet.behave({ kind: 'never' });

@@ -27,7 +27,7 @@ const workload = object(
   member('metadata', object(member('uid', uid), member('labels', labels))),
   member('spec', object(member('replicas', scalar))),
 );
-/** What any webhook looks at beside the objects: one that is missing here would be read as absent. */
+/** What any webhook looks at in addition to the objects: one that is missing here would be read as absent. */
 const requestMembers: readonly Member[] = [
   member('uid', uid),
   member('kind', object(member('group', name), member('version', name), member('kind', name))),

@@ -65,7 +65,7 @@ test('sharedReads() sends two requests for ten equal reads, the second once the 
   assert.deepEqual(await Promise.all(reads), ['1', ...Array.from({ length: 9 }, () => '2')]);
 });
 
-test('sharedReads() answers nobody with what was asked for before', async () => {
+test('sharedReads() answers no caller with what was asked for before', async () => {
   const bed = new Bed();
   const first = bed.read();
   await bed.clock.settle();

@@ -82,7 +82,7 @@ class CloudWatch implements AlarmSource {
     const first = await Promise.race([read, given.promise]);
     signal.removeEventListener('abort', giveUp);
     // A client keeps what it has, credentials that are no longer taken, too; but another one would start one more helper
-    // for credentials beside one that hangs.
+    // for credentials in parallel to one that hangs.
     const isDue = first.kind === 'error' && first.mayBeOfOneName !== true;
     if (isDue && this.#resolving === undefined) this.#endClient();
     return first;

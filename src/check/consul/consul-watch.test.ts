@@ -85,7 +85,7 @@ async function following(): Promise<Bed> {
 }
 
 describe('ConsulWatches', () => {
-  test('asks as soon as somebody follows, knows nothing before the answer, and wakes who follows (CONSUL-17)', async () => {
+  test('asks as soon as a key follows, knows nothing before the answer, and wakes the keys that follow (CONSUL-17)', async () => {
     const bed = await following();
     assert.equal(bed.sight().kind, 'awaited');
     assert.equal(bed.last.asking.index, 0n);

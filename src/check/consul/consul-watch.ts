@@ -47,7 +47,7 @@ const tooOld: ServiceSight = Object.freeze({
 /**
  * Follows one service for as long as its signal lasts: a question after the other, each answered once something has changed.
  *
- * An error makes the service unknown at once, and the next question waits for no change: what was known before it is no news.
+ * An error makes the service unknown at once, and the next question waits for no change: what was known before it is not new.
  */
 export class ConsulWatch {
   readonly #question: FollowedQuestion;

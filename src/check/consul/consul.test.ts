@@ -94,7 +94,7 @@ describe('createConsul()', () => {
     });
   }
 
-  test('tells nobody the token, even if the server repeats it [T-84]', async (context) => {
+  test('shows the token nowhere, even if the server repeats it [T-84]', async (context) => {
     const { server, consul } = await stage(context);
     server.obstacles.push(refusing(403, `the token ${token} is unknown`));
     const answer = await consul.ask({ service: 'web' }, asking);

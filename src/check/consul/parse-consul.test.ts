@@ -58,7 +58,7 @@ describe('ServiceHealthReader', () => {
     assert.deepEqual(instancesIn([]), []);
   });
 
-  test('reads the pod under the keys that it is told', () => {
+  test('reads the pod under the configured keys', () => {
     const Meta = { pod: 'web-3', ns: 'other', 'pod-name': 'web-0' };
     const service = { ...entry, Service: { ...entry.Service, Meta } };
     const [found] = instancesIn([service], { podName: 'pod', namespace: 'ns' });

@@ -2,7 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import { invalid, type Parsed, valid } from '#base/parsed.ts';
 import { bytesOf } from './parse-credentials.ts';
 
-/** Where a token stands. */
+/** Where a token is. */
 export interface TokenRef {
   readonly namespace: string;
   readonly name: string;

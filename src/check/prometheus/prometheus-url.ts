@@ -25,7 +25,7 @@ const highestPort = 65_535;
 /**
  * Checks `text` as the peer's webhook does: it must be a request URI in Go's sense, which many a useless URL is, too.
  *
- * @param path of the field that `text` stands in
+ * @param path of the field that `text` is in
  */
 export function checkRequestUri(text: string, path: string): Parsed<string> {
   const problem = requestUriProblem(text);

@@ -462,7 +462,7 @@ describe('createPrometheus() over TLS', () => {
     assert.equal(server.received.length, 0);
   });
 
-  test('createPrometheus() believes any server when it is told to [phased 50]', async (t) => {
+  test('createPrometheus() believes any server with insecureSkipVerify [phased 50]', async (t) => {
     const bench = new Bench(t);
     const { url } = await bench.serve(answering(oneSeries), identity);
     assert.equal(said(await bench.read({ url, isInsecure: true })), 'vector');

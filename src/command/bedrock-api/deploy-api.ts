@@ -52,7 +52,7 @@ function routeAt(path: string): Route | undefined {
   return action === undefined ? undefined : { kind: 'act', id, action };
 }
 
-/** The reference deploy API (H-21). Remembers nothing: what it knows stands in the cluster. */
+/** The reference deploy API (H-21). Remembers nothing: what it knows is stored in the cluster. */
 export class DeployApi {
   readonly #deploys: Deploys;
   readonly #callbacks: Callbacks;

@@ -112,7 +112,7 @@ test('SharedRounds go on for the others where one leaves, and end when the last 
   assert.deepEqual(bench.taken(), ['unwanted 1', 'b failed: b has left']);
 });
 
-test('SharedRounds answer nobody by a round that all had left before it was sent', async () => {
+test('SharedRounds answer no caller by a round that all had left before it was sent', async () => {
   const bench = new Bench();
   const one = new AbortController();
   void bench.ask('a', one);

@@ -49,7 +49,7 @@ interface Statement {
 interface Told {
   readonly texts: ReadonlySet<string>;
   readonly at: Monotonic;
-  /** Whether it is not said any more; what comes back is no news at once. */
+  /** Whether it is not said any more; what comes back is not new at once. */
   readonly isOver: boolean;
 }
 

@@ -209,7 +209,7 @@ test('BatchedSwaps do not store what nothing waits for any more', async () => {
   assert.deepEqual(counter.stored.calls, ['read', 'write b=yes']);
 });
 
-test('BatchedSwaps answer nobody whose time is over, and everybody else', async () => {
+test('BatchedSwaps answer no caller whose time is over, and every other', async () => {
   const counter = new Counter();
   const gate = Promise.withResolvers<void>();
   counter.stored.before = (call) => (call === 'read' ? gate.promise : undefined);
@@ -276,7 +276,7 @@ test('BatchedSwaps of two processes grant what there is room for, however their 
   );
 });
 
-test('a caller is told when another writes each time, and is not raced for ever', async () => {
+test('a caller gets an error when another client writes each time, and is not raced for ever', async () => {
   const counter = new Counter();
   counter.stored.before = (call) => {
     if (call !== 'read') counter.stored.change('another', String(counter.stored.version));

@@ -279,7 +279,7 @@ test('an eviction that another replica allowed, and whose pod this one saw last 
   assert.equal(await other.ask('b-0'), 'allowed');
 });
 
-test('what was replaced before anybody looked at it is taken out although nobody else proves the view', async () => {
+test('what was replaced before the first look at it is taken out although nothing else proves the view', async () => {
   const replica = new Replica();
   replica.provenAt = replica.clock.monotonic();
   await replica.clock.advance(1_000);
@@ -431,7 +431,7 @@ test('what a budget gave away counts under the next one of its name, which was s
   assert.equal(await replica.ask('b-0'), 'allowed');
 });
 
-test('the ledger of a former budget is waited out where nobody saw the new one being made, and then holds what it has', async () => {
+test('the ledger of a former budget is waited out where no watch saw the new one being created, and then holds what it has', async () => {
   const former = new Replica();
   await former.ask('a-0', rollout);
   const replica = former.another({ budget: { ...budget(), ref } });

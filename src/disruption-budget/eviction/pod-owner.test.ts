@@ -33,7 +33,7 @@ const pod = podView({ name: 'pod', uid: 'p', controllerUid: 'o' });
 
 const { signal } = new AbortController();
 
-test('a pod that a ReplicaSet controls is told to be of no StatefulSet, and is read once', async () => {
+test('a pod that a ReplicaSet controls is reported to be of no StatefulSet, and is read once', async () => {
   const client = new OnePod('ReplicaSet');
   const owners = new PodOwners();
   for (let at = 0; at < 3; at += 1) {

@@ -219,7 +219,7 @@ test('learn() takes each change of a field of the Lease for a renewal, also one 
   assert.equal(seen.sighting.kind === 'present' && seen.sighting.since, 3_000);
 });
 
-test('learn() remembers who held a Lease that nobody holds now', () => {
+test('learn() remembers who held a Lease that has no holder now', () => {
   const seen = learned(fresh, read(leaseOf(), 1_000), read(endedLeaseOf('u/7/third'), 3_000));
   const step = planLease(seen, settings, monotonic(3_000));
   assert.equal(step.kind, 'wait');

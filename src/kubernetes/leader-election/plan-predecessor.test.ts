@@ -23,7 +23,7 @@ test('predecessorOf() finds none where there never was a Lease', () => {
   assert.deepEqual(predecessorOf(absent, vantage), { kind: 'none' });
 });
 
-test('predecessorOf() finds a clean end where nobody holds the Lease and its last term is said to have ended', () => {
+test('predecessorOf() finds a clean end where the Lease has no holder and its last term is said to have ended', () => {
   const ended = { kind: 'ended', term: 'u/7/other' };
   assert.deepEqual(predecessorOf(present(endedLeaseOf()), vantage), ended);
   assert.deepEqual(predecessorOf(present(endedLeaseOf(), 'other'), vantage), ended);

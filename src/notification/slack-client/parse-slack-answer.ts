@@ -21,7 +21,7 @@ const longestWhy = 400;
 const conversation = /^[A-Z\d]{1,64}$/;
 const timestamp = /^\d{1,32}\.\d{1,32}$/;
 
-/** Reads the answer to a call: it has succeeded where Slack says so in so many words (C-2), and where the message stands. */
+/** Reads the answer to a call: it has succeeded where Slack says so in so many words (C-2), and where the message is. */
 export function parseSlackAnswer(answer: unknown): SlackResult {
   const { ok, channel, ts } = isJsonObject(answer) ? answer : {};
   if (ok !== true || typeof channel !== 'string' || typeof ts !== 'string') {

@@ -22,7 +22,7 @@ export type SlackCall =
       readonly kind: 'post';
       /** `#name`, or the id of a conversation. */
       readonly channel: string;
-      /** The summary below which it stands; absent for a summary. */
+      /** The summary below which it is; absent for a summary. */
       readonly threadTs?: string;
       /** Whose message it is, for tools that look for twins. */
       readonly metadata: { readonly uid: string; readonly key: string };

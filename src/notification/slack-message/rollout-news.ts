@@ -49,7 +49,7 @@ export interface RolloutNews {
   readonly identity: string;
   readonly stageId: string;
   readonly startedAt: Instant | undefined;
-  /** When all this was seen; another time alone is no news. */
+  /** When all this was seen; another time alone is not new. */
   readonly updatedAt: Instant;
 }
 

@@ -111,7 +111,7 @@ describe('planPhasedRollout() with steps of several pods', () => {
 });
 
 describe('planPhasedRollout() in a dry run', () => {
-  test('tells what would be done to a set that nobody owns, and does nothing', () => {
+  test('says what would be done to a set without an owner, and does nothing', () => {
     const play = new PhasedPlay();
     play.owner = undefined;
     play.spec = { ...play.spec, isDryRun: true };

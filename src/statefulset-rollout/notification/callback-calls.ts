@@ -35,7 +35,7 @@ interface Call {
 const mostAtOnce = 100;
 
 /**
- * Attempts to call back, beside the passes: a receiver that does not answer keeps no pass, and no other rollout. What came of
+ * Attempts to call back, outside of the passes: a receiver that does not answer keeps no pass, and no other rollout. What came of
  * one is kept until it is stored, so that a write in between makes no second call.
  */
 export class CallbackCalls {

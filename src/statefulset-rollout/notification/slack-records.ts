@@ -37,7 +37,7 @@ interface SlackRecord {
   readonly message: JsonObject;
 }
 
-/** So long a message that was just posted waits for a pass to store where it stands. */
+/** So long a message that was just posted waits for a pass to store where it is. */
 const patience = seconds(1);
 const type = resourceTypes.statefulsetRollouts;
 

@@ -109,7 +109,7 @@ export class SlackReports {
   /**
    * Settles what is stored.
    *
-   * @returns whether nothing follows until it is stored where a message stands: one at a time may be lost with the process
+   * @returns whether nothing follows until it is stored where a message is: one at a time may be lost with the process
    */
   #settled(thread: Thread, { kind }: SlackCall): boolean {
     this.#tellEnd(thread);

@@ -21,7 +21,7 @@ export function planEnd(pass: RolloutPass): Step {
   if (callback === undefined) return ended(pass);
   const { nextAttempt, message } = callback;
   if (nextAttempt !== undefined && isAhead(nextAttempt, now)) {
-    const text = `the receiver of the callback could not be called: ${message}; it is called again at ${formatUtcSeconds(nextAttempt)}`;
+    const text = `the callback has failed: ${message}; it is sent again at ${formatUtcSeconds(nextAttempt)}`;
     return {
       phase: 'CallingBack',
       because: because('AwaitingCallback', text),

@@ -304,7 +304,7 @@ describe('a rollout that pins', () => {
     assert.deepEqual(play.done.slice(1, 3), ['partition 8', 'evict 9 8']);
   });
 
-  test('puts a partition back that somebody lowered, at the end too', () => {
+  test('puts a partition back that a user lowered, at the end too', () => {
     const play = ended(50);
     if (play.set !== undefined) play.set.partition = 1;
     play.rest();
@@ -393,7 +393,7 @@ describe('repair', () => {
     assert.deepEqual(play.done, []);
   });
 
-  test('takes nothing back to a version that nobody runs any more', () => {
+  test('takes nothing back to a version that no pod runs any more', () => {
     const play = RolloutPlay.settled().want('v2');
     play.run();
     play.edit({ leakPolicy: 'Pin', isLeakRepaired: true, percent: 20 });

@@ -176,7 +176,7 @@ describe('an interval', () => {
 });
 
 describe('a refusal', () => {
-  test('is waited out, and told as the API server said it [T-35]', () => {
+  test('is waited out, and reported in the words of the API server [T-35]', () => {
     const play = rolling();
     play.rest();
     play.settle();

@@ -158,7 +158,7 @@ export function slotsFor({ places, parallelism }: Pick<Rotation, 'places' | 'par
 }
 
 /**
- * Returns how many pods may go beside those that controllers take of other sets: the status of the budget does not tell of them
+ * Returns how many pods may go in addition to those that controllers take of other sets: the status of the budget does not tell of them
  * in time, and nothing asks it for them.
  */
 export function slotsBeside({ pass, target, places, parallelism }: Rotation): number {

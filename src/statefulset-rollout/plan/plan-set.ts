@@ -137,7 +137,7 @@ function planImmutable(
 ): Step {
   const fields = paths.join(', ');
   if (spec.onImmutableChange === 'Fail' || !isSelectorEqual) {
-    const message = `immutable: ${fields} of ${set.name}`;
+    const message = `immutable fields of ${set.name} differ: ${fields}`;
     return failing('ImmutableFieldChanged', message);
   }
   return {

@@ -278,7 +278,7 @@ export class RolloutPassRun {
       // Before any attempt only what the resource says now tells whether there is a receiver.
       if (stageId === undefined && specOf(rollout)?.callback === undefined) return;
       const receiver = stageId === undefined ? 'the receiver' : `stage ${stageId}`;
-      const message = `${receiver} was not called back that ${outcome?.message ?? 'it ended'}`;
+      const message = `${receiver} got no callback that says: ${outcome?.message ?? 'it ended'}`;
       tellRollout(rollout, { reason: 'CallbackSuperseded', message }, events);
     });
   }

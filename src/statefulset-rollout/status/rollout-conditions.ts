@@ -149,7 +149,7 @@ function whyUnpinned({
   return { reason: 'PinUnavailable', message: why };
 }
 
-/** Returns why pods cannot be pinned, where that is news against what is in `before`; undefined where it is not. */
+/** Returns why pods cannot be pinned, where that is new against what is in `before`; undefined where it is not. */
 export function newlyUnpinned(
   parts: Pick<ConditionParts, 'snapshot' | 'plan' | 'places'>,
   before: JsonObject,

@@ -62,11 +62,11 @@ const cases: Readonly<Record<string, { sight: ProblemSight; told: readonly strin
     told: ['UnsupportedController: job-a, job-b, job-c and 1 more'],
   },
   'that it selects nothing': { sight: over(0), told: ['NothingSelected: no pod'] },
-  'of which pod nobody knows the zone': {
+  'of which pod the zone is unknown': {
     sight: over(3, ['web-2']),
     told: ['ZoneUnknown: zone web-2 runs, so that it does not go'],
   },
-  'of which pods nobody knows the zone': {
+  'of which pods the zone is unknown': {
     sight: over(5, ['web-4', 'web-1', 'web-2', 'web-3']),
     told: ['ZoneUnknown: zone web-1, web-2, web-3 and 1 more run, so that they do not go'],
   },

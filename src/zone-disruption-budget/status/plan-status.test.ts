@@ -30,7 +30,7 @@ function evict(bed: BudgetBed, name: string): void {
   assert.deepEqual(answers, [{ kind: 'allowed', isRepeated: false }]);
 }
 
-test('planStatus() writes what is news, and nothing where it is there (K-15)', () => {
+test('planStatus() writes what is new, and nothing where it is there (K-15)', () => {
   const bed = zoneBudgetBed();
   const written = parseZoneStatus({ status: formatZoneStatus(first(bed)) });
   assert.deepEqual(planStatus(written, shown(bed)), { write: undefined, lookAgainAt: undefined });

@@ -1,4 +1,4 @@
-/** Every capability in one process: groups and PhasedRollouts beside one another, and what comes later (D-65). */
+/** Every capability in one process: groups and PhasedRollouts in parallel, and what comes later (D-65). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';

@@ -1,4 +1,4 @@
-/** Zone-aware controllers beside groups in one process: side by side, under budgets of both kinds, and sets that two name. */
+/** Zone-aware controllers along with groups in one process: side by side, under budgets of both kinds, and sets that two name. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';

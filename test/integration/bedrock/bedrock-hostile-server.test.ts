@@ -118,7 +118,7 @@ describe('bedrock, and a server that is not kind', () => {
     assert.match(out, /InvalidSpec: …/);
   });
 
-  test('a run that is told the token by a watch shows it to nobody', async () => {
+  test('a run that gets the token from a watch shows it nowhere', async () => {
     const applied = {
       metadata: { name: 'kv-dev', namespace: 'demo', uid: 'u', resourceVersion: '1' },
     };

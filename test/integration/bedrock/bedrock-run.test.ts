@@ -75,7 +75,7 @@ test('bedrock run asks before each further phase, and stops at a no', async () =
   await bed.stage.close();
 });
 
-test('bedrock run refuses to begin where nobody can be asked, and writes nothing', async () => {
+test('bedrock run refuses to begin where it cannot ask a user, and writes nothing', async () => {
   const bed = await BedrockStage.open();
   const { code, err } = await bed.deploy('1');
   assert.equal(code, 2);

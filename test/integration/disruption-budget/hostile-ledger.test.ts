@@ -163,7 +163,7 @@ for (const [what, damage] of Object.entries(lost)) {
     );
     assert.match(
       told?.message ?? '',
-      / may not go: it is unknown what the ZoneAwarePodDisruptionBudget ingester/,
+      / may not go: it is unknown which disruptions the ZoneAwarePodDisruptionBudget ingester/,
     );
     await world.untilRolled(images.new);
     await assertAtRest(world);

@@ -160,7 +160,7 @@ test('pods of a vanished node are removed by force and come back elsewhere', asy
   await env.close();
 });
 
-test('a readiness gate holds Ready back until somebody opens it', async () => {
+test('a readiness gate holds Ready back until its condition is True', async () => {
   const env = await startEnvironment();
   const template = templateOf('db:1');
   const spec = { ...objectAt(template, 'spec'), readinessGates: [{ conditionType: 'demo/warm' }] };

@@ -157,7 +157,7 @@ test('[T-91] a retry under the stage that was called back with a failure is call
   await opened.close();
 });
 
-test('[B-22] another stage of a rollout that has ended is told how it ended, and nothing moves', async () => {
+test('[B-22] another stage of a rollout that has ended is called back with the outcome, and nothing moves', async () => {
   const opened = await settled();
   const { receiver } = opened;
   const before = opened.evictions().length;
@@ -190,7 +190,7 @@ test('[E-15] a new rollout gives a callback up that is still tried, and says so'
 
 for (const [status, told] of [
   [200, []],
-  [404, ['stage stage-1 was not told that 2 of 4 pods at 50 percent are new and ready']],
+  [404, ['stage stage-1 got no callback that says: 2 of 4 pods at 50 percent are new and ready']],
 ] as const) {
   test(`[E-15] a receiver that begins the next rollout and then answers ${status} ${told.length === 0 ? 'was told, and nothing says that it was not' : 'was not told, which is said'}`, async () => {
     const opened = await settled();
@@ -230,7 +230,7 @@ test('[A-34] a key of the resource signs, and nothing is sent while the Secret l
   await opened.close();
 });
 
-test('[E-14] a process that is killed after the receiver was told tells it again, with the same key', async () => {
+test('[E-14] a process that is killed after it called the receiver calls it again, with the same key', async () => {
   const opened = await settled();
   const { receiver, env } = opened;
   const late = Promise.withResolvers<ReturnType<typeof answered>>();

@@ -105,7 +105,7 @@ test('a pod that was let go keeps its place in the ledger while its controller t
   await stage.close();
 });
 
-test('a pod that was let go keeps its place in the ledger also while neither an answer nor a watch tells of its partition, and nobody wants it any more [BUDG-4]', async () => {
+test('a pod that was let go keeps its place in the ledger also while neither an answer nor a watch shows its partition, and it is not wanted any more [BUDG-4]', async () => {
   const stage = await zones();
   stage.start();
   await stage.create();

@@ -81,7 +81,7 @@ test('a set without replicas is updated at once [phased 57]', async () => {
   await stage.close();
 });
 
-test('a partition that somebody lowers to 0 in mid-rollout lets all go; one that is raised is checked again [phased 60]', async () => {
+test('a partition that a user lowers to 0 in mid-rollout lets all go; one that is raised is checked again [phased 60]', async () => {
   const stage = await rolling(2);
   await stage.movePartition(3);
   await stage.until(
@@ -242,7 +242,7 @@ test('a write that lost a race is recreated, and the partition goes down by one 
   await stage.close();
 });
 
-test('fifty that ask a server which hangs delay nobody else [phased 74]', async () => {
+test('fifty that ask a server which hangs delay no other [phased 74]', async () => {
   const stage = await PhasedStage.open();
   stage.start();
   await stage.create();
@@ -276,7 +276,7 @@ test('fifty that ask a server which hangs delay nobody else [phased 74]', async 
   await stage.close();
 });
 
-test('a status that could not be stored, its Event told already, is stored by the next pass [phased 73]', async () => {
+test('a status that could not be stored, its Event written already, is stored by the next pass [phased 73]', async () => {
   const stage = await PhasedStage.open();
   stage.start();
   await stage.create();

@@ -186,7 +186,7 @@ test('what is not wanted any more when its turn comes is not sent [D-49]', async
   await stage.close();
 });
 
-test('what a late watch does not show yet is neither written nor told again [phased 34]', async () => {
+test('what a late watch does not show yet is neither written nor reported again [phased 34]', async () => {
   const stage = await PhasedStage.open();
   for (const resource of ['phasedrollouts', 'statefulsets']) {
     stage.env.cluster.faults.add({

@@ -131,7 +131,7 @@ test('of two that are made at once one has the set, and the other says that it h
   await stage.close();
 });
 
-test('an annotation of nobody, or of one that targets another set, is replaced [phased 11, 12]', async () => {
+test('an annotation of no owner, or of one that targets another set, is replaced [phased 11, 12]', async () => {
   const stage = await PhasedStage.open();
   await stage.create({ targetRef: 'another' }, 'pr2');
   for (const owner of ['nobody', 'pr2']) {

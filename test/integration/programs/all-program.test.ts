@@ -114,7 +114,7 @@ describe('the program that runs everything', () => {
     await served;
   }
 
-  test('serves the webhooks of PhasedRollouts beside the others, by one Service and with one CA', async () => {
+  test('serves the webhooks of PhasedRollouts in addition to the others, by one Service and with one CA', async () => {
     const { port } = operator;
     const bodies = sharedPhasedConfigurations({ namespace, port });
     const names = bodies.map((body) => textAt(body, 'metadata', 'name'));

@@ -276,7 +276,7 @@ describe('the demo as a process', () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
-  test('demo shows a version that breaks at 50 percent and is taken back, the next one at 1, 50 and 100, and what Slack is told', async () => {
+  test('demo shows a version that breaks at 50 percent and is taken back, the next one at 1, 50 and 100, and what Slack shows', async () => {
     const demo = new Program(['demo', '--once', '--scenario=percent', '--speed=10'], folder);
     const output = (): string => demo.lines.join('\n');
     assert.equal(await demo.exitCode(), 0, output());

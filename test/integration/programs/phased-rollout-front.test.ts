@@ -155,7 +155,7 @@ describe('the program as the sts-phased-rollout-operator', () => {
     assert.equal(status, 201);
   });
 
-  test('writes its own CA into both configurations where it is told to', async (t) => {
+  test('writes its own CA into both configurations where the flag says so', async (t) => {
     const process = launch(['--server-tls.self-signed-cert.enabled'], {});
     t.after(unconfigure);
     const port = await portOf(process);

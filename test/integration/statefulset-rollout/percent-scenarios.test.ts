@@ -195,7 +195,7 @@ test('between two records of the status there is one change at most of the set, 
   await stage.close();
 });
 
-test('five edits during one pass are followed by one rollout of the newest, and no pass runs beside it [T-44]', async () => {
+test('five edits during one pass are followed by one rollout of the newest, and no pass runs along with it [T-44]', async () => {
   const stage = await settled();
   const match = { user: 'operator-1', resource: 'statefulsets', verb: 'patch' };
   const delay = { kind: 'delay', delay: seconds(3) } as const;

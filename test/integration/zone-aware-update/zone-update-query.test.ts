@@ -1,4 +1,4 @@
-/** ZoneAwareUpdates that a query of Prometheus pauses, alone or beside an alarm, in virtual time. */
+/** ZoneAwareUpdates that a query of Prometheus pauses, alone or in addition to an alarm, in virtual time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';

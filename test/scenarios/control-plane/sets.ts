@@ -1,4 +1,4 @@
-/** What scenarios do with one StatefulSet `db`, and how they tell where it stands. */
+/** What scenarios do with one StatefulSet `db`, and how they tell where it is. */
 import type { JsonObject } from '#base/json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Env } from '../env.ts';

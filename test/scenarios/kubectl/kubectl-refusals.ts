@@ -102,7 +102,7 @@ export const ownAnswers: KubectlSuite = {
       const { stderr } = await run(copy);
       assert.match(stderr, /set the ContentType of the client to application\/json, or give/);
     },
-    'a Role is stored with the warning that nobody is held to it': async ({ run }) => {
+    'a Role is stored with the warning that it is not enforced': async ({ run }) => {
       const stored = await run(['create', 'role', 'idle', '--verb=get', '--resource=pods']);
       assert.equal(stored.code, 0);
       assert.match(stored.stderr, /Warning: embedded cluster: rules is stored but has no effect/);

@@ -142,30 +142,27 @@ export const percentRollouts: Readonly<Record<string, Scenario>> = {
       assert.equal(db.generation, generation);
     },
   },
-  'a field that nobody may change fails the rollout, or has the set made anew over its pods [T-15, T-16]':
-    {
-      act: async (env) => {
-        const db = await PercentSet.settled(env);
-        const [before, { generation, uids }] = [db.set, db];
-        const changed = (more: object) => ({
-          statefulset: carried('db:1', { podManagementPolicy: 'OrderedReady' }),
-          ...more,
-        });
-        await db.edit(changed({}));
-        await db.ended('RolloutFailed');
-        assert.match(db.reason, /^RolloutFailed: immutable: spec\.podManagementPolicy of db/);
-        assert.equal(db.generation, generation);
-        await db.edit(
-          changed({ immutableFieldPolicy: 'RecreateOrphan', rolloutIdentity: 'again' }),
-        );
-        await db.ended();
-        assert.equal(textAt(db.set, 'spec', 'podManagementPolicy'), 'OrderedReady');
-        assert.notEqual(textAt(db.set, 'metadata', 'uid'), textAt(before, 'metadata', 'uid'));
-        assert.deepEqual(db.uids, uids);
-        const [owner] = objectsAt(db.pod(0), 'metadata', 'ownerReferences');
-        assert.equal(textAt(owner, 'uid'), textAt(db.set, 'metadata', 'uid'));
-      },
+  'an immutable field fails the rollout, or has the set recreated over its pods [T-15, T-16]': {
+    act: async (env) => {
+      const db = await PercentSet.settled(env);
+      const [before, { generation, uids }] = [db.set, db];
+      const changed = (more: object) => ({
+        statefulset: carried('db:1', { podManagementPolicy: 'OrderedReady' }),
+        ...more,
+      });
+      await db.edit(changed({}));
+      await db.ended('RolloutFailed');
+      assert.match(db.reason, /^RolloutFailed: immutable fields of db differ: spec\.podManagementPolicy/);
+      assert.equal(db.generation, generation);
+      await db.edit(changed({ immutableFieldPolicy: 'RecreateOrphan', rolloutIdentity: 'again' }));
+      await db.ended();
+      assert.equal(textAt(db.set, 'spec', 'podManagementPolicy'), 'OrderedReady');
+      assert.notEqual(textAt(db.set, 'metadata', 'uid'), textAt(before, 'metadata', 'uid'));
+      assert.deepEqual(db.uids, uids);
+      const [owner] = objectsAt(db.pod(0), 'metadata', 'ownerReferences');
+      assert.equal(textAt(owner, 'uid'), textAt(db.set, 'metadata', 'uid'));
     },
+  },
   'replicas that the scale subresource has set stay, where an autoscaler targets the set [T-17]': {
     act: async (env) => {
       const db = await PercentSet.settled(env);

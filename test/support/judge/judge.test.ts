@@ -724,7 +724,7 @@ const stuck: Record<string, Case> = {
     story: bothZones({ isStartingUp: true }, minutes(60)),
     want: ['EXCL-2', 'MAXU-2'],
   },
-  'D-48 flags pods of nodes that nobody hears of, however long (demonstration 1)': {
+  'D-48 flags pods of nodes that do not report, however long (demonstration 1)': {
     story: bothZones({ isUnknown: true }, minutes(60)),
     want: ['EXCL-2', 'MAXU-2'],
   },
@@ -1363,7 +1363,7 @@ const ends: Record<string, Case> = {
     options: says({ reason: 'MinReadySecondsPending' }),
     want: [],
   },
-  'LIVE-2 flags a reason that nobody can check': {
+  'LIVE-2 flags a reason that cannot be checked': {
     story: stalled(),
     options: says({ reason: 'Mysterious' }),
     want: ['LIVE-2'],

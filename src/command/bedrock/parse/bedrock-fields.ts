@@ -75,7 +75,7 @@ export class BedrockFields {
     }
   }
 
-  /** Returns the map at `at`; undefined where nothing stands, and where that is something else. */
+  /** Returns the map at `at`; undefined where there is nothing, and where that is something else. */
   map(at: At): JsonObject | undefined {
     if (at.value === undefined || isJsonObject(at.value)) return at.value;
     return this.refuse(at, 'must be a map');

@@ -56,7 +56,7 @@ function rank({ severity }: Finding): number {
   return severity === 'error' ? 0 : 1;
 }
 
-/** An option stands in no file. */
+/** An option is in no file. */
 function lineOf(file: string, { severity, line, path, message }: Finding): string {
   const place = path.startsWith('--') ? '' : line === undefined ? `${file}: ` : `${file}:${line}: `;
   const grade = severity === 'warning' ? 'warning: ' : '';

@@ -95,7 +95,7 @@ const intents: Record<string, BudgetCase> = {
     options: reviewed,
     want: [],
   },
-  'BUDG-1 passes evictions that nobody reviews': {
+  'BUDG-1 passes evictions that are not reviewed': {
     story: underBudget().remove(a0, drained),
     want: [],
   },
