@@ -2,16 +2,15 @@
  * The composition root, with the other files `operator-*.ts`: caches, budgets, webhooks and controllers are put together
  * here. It decides nothing about a pod; each room below knows only its own part.
  */
+
 import { aborted } from '#base/async/aborted.ts';
-import { atMost } from '#base/async/at-most.ts';
 import { seconds } from '#base/units.ts';
-import { askPermissions, type Permissions } from '#control/optional-permissions.ts';
+import { askPermissions } from '#control/optional-permissions.ts';
 import type { EvictionBudgets } from '#disruption-budget/eviction/eviction-budgets.ts';
 import { boundedClient } from '#kubernetes/bounded-client.ts';
 import type { Client } from '#kubernetes/client.ts';
-import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
-import { createEventRecorder, silentRecorder } from '#kubernetes/events/events.ts';
-import { LeaseLostError } from '#kubernetes/leader-election/leader-election.ts';
+import { silentRecorder } from '#kubernetes/events/events.ts';
+import type { Leading } from '#kubernetes/leader-election/leader-election.ts';
 import type { Transport } from '#kubernetes/transport/transport.ts';
 import type { Readiness } from '#telemetry/http/readiness.ts';
 import type { BudgetMetrics } from '#telemetry/metrics/budget-metrics.ts';
@@ -21,6 +20,9 @@ import { type Caches, cachesSynced, createCaches, runCaches } from './operator/c
 import { showCapabilities } from './operator/capabilities.ts';
 import { decoratedClient } from './operator/manager/client.ts';
 import { electionOf, runElection } from './operator/manager/election.ts';
+import { lead } from './operator/manager/led-terms.ts';
+import { endTogether } from './operator/manager/options.ts';
+import { flushed, recorderOf } from './operator/manager/term-parts.ts';
 import { tellMissingRules } from './operator/permissions/role.ts';
 import { ownersOf, type ResourceCapability, showResources } from './operator/resources.ts';
 import { reconcileTerm, type TermParts, type TermSettings } from './operator/term.ts';
@@ -50,8 +52,6 @@ export type Beside = Pick<OperatorOptions, 'resources' | 'zones'>;
 const longestAnswer = seconds(30);
 /** How soon is asked again whether the Role permits what a capability begins with (D-65). */
 const permissionInterval = seconds(60);
-/** How long the end waits for Events that are not written yet. */
-const flushPatience = seconds(2);
 
 /**
  * Runs the operator until `signal` aborts: fills the caches, becomes ready, reconciles (PR-1). Ready is withdrawn
@@ -86,10 +86,8 @@ export async function runOperator(options: OperatorOptions, signal: AbortSignal)
     work(beside, { client, caches, owners, budgets, admission, unreadable }, ending.signal),
   ];
   try {
-    await Promise.race(running);
+    await endTogether(running, stop);
   } finally {
-    stop();
-    await Promise.allSettled(running);
     budgets.authority.close();
     signal.removeEventListener('abort', stop);
   }
@@ -149,10 +147,6 @@ interface Parts extends Omit<TermParts, 'events' | 'election' | 'leading'> {
   readonly unreadable: AbortController;
 }
 
-interface LeadingParts extends Parts, Omit<TermParts, 'leading'> {
-  readonly permitted: Permissions;
-}
-
 async function work(options: OperatorOptions, parts: Parts, signal: AbortSignal): Promise<void> {
   const { config, clock, log, metrics } = options;
   const { caches } = parts;
@@ -173,7 +167,7 @@ async function work(options: OperatorOptions, parts: Parts, signal: AbortSignal)
     pods: caches.pods.lister.size,
     statefulsets: caches.statefulSets.lister.size,
   });
-  const events = permitted.canCreateEvents ? recorder(client, options) : silentRecorder;
+  const events = permitted.canCreateEvents ? recorderOf(options, client) : silentRecorder;
   options.readiness.announce();
   // Only now: who could not fill its caches would hold the Lease for nothing.
   const leaseClient = decoratedClient(options, false);
@@ -185,49 +179,13 @@ async function work(options: OperatorOptions, parts: Parts, signal: AbortSignal)
   const lacking = { client, permitted, hasBudgets, election, resources };
   const telling = tellMissingRules(options, lacking, closed.signal);
   try {
-    await lead(options, { ...parts, client, events, permitted, election }, signal);
+    const given = { ...parts, client, events, election };
+    const reconcile = (leading: Leading, working: AbortSignal): Promise<boolean> =>
+      reconcileTerm(options, { ...given, leading }, working);
+    await lead(election, reconcile, signal);
   } finally {
     closed.abort();
     await Promise.all([electing, telling]);
-    await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
+    await flushed(events, clock);
   }
-}
-
-/**
- * Reconciles whenever this process leads, until `signal` aborts. A process that led without a Lease, as its Role did not
- * permit one, begins again when it can have one after all.
- *
- * @throws LeaseLostError when it led with a Lease, and may not any more
- */
-async function lead(
-  options: OperatorOptions,
-  parts: LeadingParts,
-  signal: AbortSignal,
-): Promise<void> {
-  const { election } = parts;
-  for (;;) {
-    const leading = await election.leading(signal).catch(() => undefined);
-    if (leading === undefined) return;
-    const working = AbortSignal.any([signal, leading.signal]);
-    const isClean = await reconcileTerm(options, { ...parts, leading }, working);
-    const { state } = election;
-    if (signal.aborted) return election.end({ isClean });
-    if (state.kind === 'lost') {
-      await election.end({ isClean });
-      throw new LeaseLostError(state.because);
-    }
-  }
-}
-
-function recorder(
-  client: Client,
-  { clock, log, metrics, identity }: OperatorOptions,
-): EventRecorder {
-  return createEventRecorder({
-    client,
-    clock,
-    logger: log,
-    instance: identity,
-    onRefused: (namespaces) => metrics.setPermissionRefused('create', 'events', namespaces > 0),
-  });
 }

@@ -1,6 +1,7 @@
 /** Writes docs/reasons.md from the catalogue of reasons (D-15). */
 import { writeFileSync } from 'node:fs';
-import { type ReasonEntry, reasonCatalogue } from '../../src/control/decision/reasons.ts';
+import type { ReasonEntry } from '../../src/control/decision/reason-entry.ts';
+import { reasonCatalogue } from '../../src/control/decision/reasons.ts';
 import { phasedReasons } from '../../src/phased-rollout/phased-reasons.ts';
 import { rolloutReasons } from '../../src/statefulset-rollout/rollout-reasons.ts';
 import { updateReasons } from '../../src/zone-aware-update/update-reasons.ts';
@@ -62,19 +63,25 @@ function section(
   reasons: Readonly<Record<string, ReasonEntry>>,
   text: readonly string[],
 ): readonly string[] {
-  const rows = Object.entries(reasons).map(([reason, { kind, isTrueWhen, remedy }]) => {
-    return `| \`${reason}\` | ${kind} | ${isTrueWhen} | ${remedy} |`;
+  const rows = Object.entries(reasons).map(([reason, entry]) => {
+    const { isTrueWhen, remedy } = entry;
+    return `| \`${reason}\` | ${kindOf(entry)} | ${isTrueWhen} | ${remedy} |`;
   });
   const head = ['| Reason | Kind | True when | What to do |', '|---|---|---|---|'];
   return ['', `## ${title}`, '', ...text, '', ...head, ...rows];
 }
 
-function row(reason: string, { kind, isTrueWhen, remedy, isWished }: ReasonEntry): string {
+/** Returns the kind, as the pages call it. */
+function kindOf({ kind, urgency }: ReasonEntry): string {
+  return urgency === 'wished' ? `${kind}, asked for` : kind;
+}
+
+function row(reason: string, entry: ReasonEntry): string {
+  const { kind, isTrueWhen, remedy } = entry;
   const gauge = `Event; \`rollout_operator_group_blocked{reason="${reason}"}\``;
   const warning = `Event (Warning); \`rollout_operator_statefulset_warnings{reason="${reason}"}\``;
   const shown = kind === 'hold' ? gauge : kind === 'warn' ? warning : 'Event (Normal)';
-  const word = isWished === true ? `${kind}, asked for` : kind;
-  return `| \`${reason}\` | ${word} | ${isTrueWhen} | ${remedy} | ${shown} |`;
+  return `| \`${reason}\` | ${kindOf(entry)} | ${isTrueWhen} | ${remedy} | ${shown} |`;
 }
 
 if (import.meta.main) {

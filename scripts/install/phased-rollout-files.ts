@@ -3,7 +3,7 @@ import {
   phasedRolloutPrefix,
   phasedWebhookConfigurations,
 } from '#admission/webhook-configuration/phased-webhook-configurations.ts';
-import { secretName } from '#config/phased-config.ts';
+import { phasedNames } from '#config/phased-config.ts';
 import type { Permission } from '#kubernetes/authorization/permission.ts';
 import { phasedFrontPermissions } from '#operator/permissions/phased-permissions.ts';
 import { phasedRolloutDefinition } from '#phased-rollout/definition.ts';
@@ -49,7 +49,12 @@ export function phasedRolloutObjects(image: string): Readonly<Record<string, rea
         place,
       ),
       // Made empty, as no rule for one name can permit to create it.
-      { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata: placedAs(secretName, place) },
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        type: 'Opaque',
+        metadata: placedAs(phasedNames.secret, place),
+      },
       httpsService(
         'controller-manager-metrics-service',
         { port: metricsPort, targetPort: metricsPort },

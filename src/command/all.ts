@@ -1,8 +1,7 @@
-import { Alarms } from '#check/cloudwatch/alarms.ts';
-import { openCloudWatch } from '#check/cloudwatch/cloud-watch.ts';
 import { createPrometheus } from '#check/prometheus/prometheus.ts';
 import { type AllFront, readAllConfig } from '#config/all-config.ts';
 import { decoratedClient } from '#operator/manager/client.ts';
+import { tellWithoutEffect } from '#operator/manager/options.ts';
 import { startProbes, startScrapes } from '#operator/manager/servers.ts';
 import { phasedCapability } from '#operator/phased-rollout/capability.ts';
 import { statefulsetCapability } from '#operator/statefulset-rollout/capability.ts';
@@ -12,6 +11,7 @@ import { phases } from '#statefulset-rollout/progress.ts';
 import { RolloutMetrics } from '#telemetry/metrics/rollout-metrics.ts';
 import { UpdateMetrics } from '#telemetry/metrics/update-metrics.ts';
 import { ZoneBudgetMetrics } from '#telemetry/metrics/zone-budget-metrics.ts';
+import { openAlarms } from './process/alarms.ts';
 import { openOutside } from './process/rollout-outside.ts';
 import { type OpenParts, runConfigured } from './run.ts';
 
@@ -30,23 +30,18 @@ export async function allCommand(args: readonly string[]): Promise<number> {
 
 async function openBeside(front: AllFront, parts: OpenParts): Promise<Beside> {
   const { clock, log, registry, readiness, closeAtEnd } = parts;
-  for (const { flag, why } of front.withoutEffect) {
-    log.warn('a flag has no effect here', { flag, why });
-  }
+  tellWithoutEffect(log, front.withoutEffect);
   const serving = { ...parts, isReady: () => readiness.isReady() };
   const probes = await startProbes(front, serving);
   if (probes !== undefined) closeAtEnd(probes);
   const scrapes = await startScrapes(front, { ...serving, client: decoratedClient(parts) });
   if (scrapes !== undefined) closeAtEnd(scrapes);
-  const prometheus = createPrometheus({ clock, env: process.env });
-  closeAtEnd(prometheus);
-  const alarms = new Alarms({ clock, source: openCloudWatch({ clock, log, env: process.env }) });
-  closeAtEnd(alarms);
+  const prometheus = closeAtEnd(createPrometheus({ clock, env: process.env }));
+  const alarms = closeAtEnd(openAlarms({ clock, log }));
   const { isPinAssumed, partialAging } = front;
   const rolloutMetrics = new RolloutMetrics(registry, { clock, phases });
   const consul = front.consul && openConsul(front.consul, { clock, env: process.env });
-  const outside = openOutside(front.outside, { clock, log });
-  closeAtEnd(outside);
+  const outside = closeAtEnd(openOutside(front.outside, { clock, log }));
   return {
     resources: [
       phasedCapability(prometheus),

@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
-import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Config } from '#config/config.ts';
+import type { Accepted } from '#config/outcome.ts';
 import { type ConfigOutcome, readConfig } from '#config/read-config.ts';
 import {
   type ConnectionSettings,
@@ -14,7 +14,6 @@ import {
   connect,
 } from '#kubernetes/connect/connection.ts';
 import { inClusterSettings } from '#kubernetes/connect/in-cluster.ts';
-import type { Transport } from '#kubernetes/transport/transport.ts';
 import { type Beside, runOperator } from '#operator.ts';
 import { type HttpServer, startHttpServer } from '#telemetry/http/http-server.ts';
 import {
@@ -25,16 +24,15 @@ import { createReadiness, type Readiness } from '#telemetry/http/readiness.ts';
 import { createLogger } from '#telemetry/log/line-logger.ts';
 import { tracedLogger } from '#telemetry/log/traced-logger.ts';
 import { BudgetMetrics } from '#telemetry/metrics/budget-metrics.ts';
-import {
-  createOperatorMetrics,
-  type OperatorMetrics,
-} from '#telemetry/metrics/operator-metrics.ts';
+import { createOperatorMetrics } from '#telemetry/metrics/operator-metrics.ts';
 import { createProcessRegistry } from '#telemetry/metrics/process-metrics.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { admissionOf } from './process/admission.ts';
+import { exitCodeOf } from './process/exit-code.ts';
 import { standardErrorSink } from './process/log-sink.ts';
 import { podHttpOf } from './process/pod-http.ts';
+import { type Closable, closerOf, type ManagerParts } from './process/run-manager.ts';
 import { signalled } from './process/signals.ts';
 import { tellIgnored } from './process/tell-ignored.ts';
 import { tracingOf } from './process/tracing.ts';
@@ -43,18 +41,7 @@ import { tracingOf } from './process/tracing.ts';
 export type FindCluster = (config: Config, clock: Clock) => Promise<ConnectionSettings>;
 
 /** What is opened with the rest of a run. */
-export interface OpenParts {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly registry: MetricsRegistry;
-  readonly metrics: OperatorMetrics;
-  readonly httpMetrics: HttpServerMetrics;
-  readonly readiness: Readiness;
-  readonly transport: Transport;
-  /** Has `resource` closed at the end, also where a later one cannot be opened. */
-  readonly closeAtEnd: (resource: { close(): Promise<void> }) => void;
-}
+export type OpenParts = Omit<ManagerParts<never>, 'door' | 'identity'>;
 
 /** Opens what runs along with groups. */
 export type OpenBeside = (parts: OpenParts) => Promise<Beside>;
@@ -75,31 +62,18 @@ export function runCommand(
 }
 
 /** Runs as `outcome` says. @returns the exit code, as {@link runCommand} */
-export async function runConfigured(
+export function runConfigured(
   outcome: ConfigOutcome,
   how: { readonly findCluster?: FindCluster; readonly openBeside?: OpenBeside } = {},
 ): Promise<number> {
   const { findCluster = settingsOf, openBeside = nothingBeside } = how;
-  if (outcome.kind === 'exit') {
-    process.stderr.write(outcome.stderr);
-    return outcome.code;
-  }
-  try {
-    await serve(outcome, { findCluster, openBeside });
-    return 0;
-  } catch (error) {
-    process.stderr.write(`${errorOf(error).message}\n`);
-    return 1;
-  }
+  return exitCodeOf(outcome, (accepted) => serve(accepted, { findCluster, openBeside }));
 }
-
-/** A command line that can be run. */
-type Accepted = Extract<ConfigOutcome, { readonly kind: 'run' }>;
 
 const nothingBeside: OpenBeside = () => Promise.resolve({});
 
 async function serve(
-  { config, ignored }: Accepted,
+  { config, ignored }: Accepted<Config>,
   {
     findCluster,
     openBeside,
@@ -117,7 +91,7 @@ async function serve(
   const httpMetrics = createHttpServerMetrics(registry);
   const server = await listen(config, { clock, log, registry, httpMetrics, readiness });
   const stop = signalled((signal) => log.info('signal received', { signal }));
-  const opened: { close(): Promise<void> }[] = [server];
+  const opened: Closable[] = [server];
   try {
     const transport = await connect(await findCluster(config, clock), { clock, env: process.env });
     opened.push(transport);
@@ -129,7 +103,7 @@ async function serve(
     const admission = admissionOf(config, { ...podPorts, registry, httpMetrics });
     opened.push(podHttp, ...(admission === undefined ? [] : [admission.podHttp]));
     const shared = { config, clock, log, metrics, readiness, transport };
-    const closeAtEnd = (each: { close(): Promise<void> }): void => void opened.push(each);
+    const closeAtEnd = closerOf(opened);
     const beside = await openBeside({ ...shared, registry, httpMetrics, closeAtEnd });
     const ports = { ...shared, podHttp, identity, ...beside };
     const given = {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AllOutcome, readAllConfig } from './all-config.ts';
-import { phasedRolloutFlags } from './flags/phased-flags.ts';
+import type { Outcome } from './outcome.ts';
+import { readPhasedRolloutConfig } from './phased-config.ts';
 import { readConfig } from './read-config.ts';
 import { readStatefulsetRolloutConfig } from './statefulset-config.ts';
 
@@ -32,13 +33,13 @@ function flagsIn(usage: string): readonly string[] {
   return [...usage.matchAll(/^ {2}-(\S+)/gm)].map(([, name = '']) => name);
 }
 
-function usageOf(outcome: ReturnType<typeof readStatefulsetRolloutConfig | typeof readAllConfig>) {
+function usageOf(outcome: Outcome<unknown>): string {
   assert.ok(outcome.kind === 'exit');
   return outcome.stderr;
 }
 
 for (const [program, usage] of Object.entries({
-  'the sts-phased-rollout-operator': phasedRolloutFlags().set.usage(),
+  'the sts-phased-rollout-operator': usageOf(readPhasedRolloutConfig(['-help'], {})),
   'statefulset-rollout': usageOf(readStatefulsetRolloutConfig(['-help'], {})),
 })) {
   test(`readAllConfig() knows every flag of ${program}`, () => {

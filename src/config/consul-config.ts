@@ -31,16 +31,14 @@ export interface ConsulConfig {
 }
 
 /** The flags about Consul. */
-export interface ConsulFlags {
-  readonly consulAddress: Flag<string>;
-  readonly consulTokenFile: Flag<string>;
-  readonly isConsulStale: Flag<boolean>;
-  readonly consulPodNameKey: Flag<string>;
-  readonly consulNamespaceKey: Flag<string>;
-}
+export type ConsulFlags = ReturnType<typeof allOfConsul>;
 
 /** Adds the flags about Consul. */
 export function consulFlags(set: FlagSet): ConsulFlags {
+  return allOfConsul(set);
+}
+
+function allOfConsul(set: FlagSet) {
   return {
     consulAddress: set.add('consul-address', stringKind, {
       default: '',
@@ -62,7 +60,7 @@ export function consulFlags(set: FlagSet): ConsulFlags {
       default: 'k8s-namespace',
       help: 'Key of Service.Meta that holds the namespace of the pod.',
     }),
-  };
+  } as const;
 }
 
 /** Returns how Consul is asked, undefined where it is not, or a sentence that says what is wrong; a token is never in it. */
@@ -74,8 +72,8 @@ export function readConsulConfig(
     address: addressOf(flags, env),
     identity: identityOf(env),
     token: tokenOf(flags, env),
-    podName: keyOf('-consul-pod-name-key', flags.consulPodNameKey.value),
-    namespace: keyOf('-consul-namespace-key', flags.consulNamespaceKey.value),
+    podName: keyOf(flags.consulPodNameKey),
+    namespace: keyOf(flags.consulNamespaceKey),
   };
   const { address, identity, token, podName, namespace } = parts;
   for (const part of Object.values(parts)) {
@@ -113,7 +111,8 @@ function addressOf(
     return invalid('CONSUL_HTTP_SSL', `must be true or false: got ${quoted(CONSUL_HTTP_SSL)}`);
   }
   const scheme = isSecure.value ? 'https' : 'http';
-  if (consulAddress.value !== '') return urlOf('-consul-address', consulAddress.value, scheme);
+  const { name, value } = consulAddress;
+  if (value !== '') return urlOf(`-${name}`, value, scheme);
   if (CONSUL_HTTP_ADDR !== '') return urlOf('CONSUL_HTTP_ADDR', CONSUL_HTTP_ADDR, scheme);
   return valid(undefined);
 }
@@ -154,7 +153,7 @@ function tokenOf(
 }
 
 /** Returns the key as Consul takes it. */
-function keyOf(flag: string, key: string): Parsed<string> {
+function keyOf({ name, value: key }: Flag<string>): Parsed<string> {
   if (/^[A-Za-z0-9_-]{1,128}$/.test(key)) return valid(key);
-  return invalid(flag, `must have 1 to 128 letters, digits, "_" and "-": got ${quoted(key)}`);
+  return invalid(`-${name}`, `must have 1 to 128 letters, digits, "_" and "-": got ${quoted(key)}`);
 }

@@ -17,17 +17,11 @@ import { firstProblem, logFormats, logLevels } from './config-problem.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import type { OperatorFlags } from './flags/flags.ts';
 import { operatorFlags } from './flags/flags.ts';
+import { exit, type Outcome, parseArguments } from './outcome.ts';
 import { parseUserAgentPattern } from './user-agent-pattern.ts';
 
-/** What the command line asks for: run with a configuration, or print `stderr` and exit with `code`. */
-export type ConfigOutcome =
-  | {
-      readonly kind: 'run';
-      readonly config: Config;
-      /** The first argument that is no flag, and all that follow: read by nobody, and to be reported. */
-      readonly ignored: readonly string[];
-    }
-  | { readonly kind: 'exit'; readonly code: 0 | 1 | 2; readonly stderr: string };
+/** What the command line of the operator asks for. */
+export type ConfigOutcome = Outcome<Config>;
 
 /**
  * Exempt paths when the user names none (FL-24): all that the API server asks, which knows of no clusters. The peer
@@ -52,9 +46,8 @@ export function readConfig(args: readonly string[]): ConfigOutcome {
 
 /** Reads the same for `flags`, whose set may have more. */
 export function readFlags(flags: OperatorFlags, args: readonly string[]): ConfigOutcome {
-  const outcome = flags.set.parse(args);
-  if (outcome.kind === 'help') return exit(0, flags.set.usage());
-  if (outcome.kind === 'refused') return exit(2, `${outcome.reason}\n${flags.set.usage()}`);
+  const outcome = parseArguments(flags.set, args);
+  if (outcome.kind === 'exit') return outcome;
   const { ignored } = outcome;
   const problem = firstProblem(flags);
   if (problem !== undefined) return exit(1, `${problem}\n${ignoredLine(ignored)}`);
@@ -70,10 +63,6 @@ function ignoredLine([first, ...rest]: readonly string[]): string {
   if (first === undefined) return '';
   const more = rest.length === 0 ? '' : `, nor what follows it: ${rest.join(' ')}`;
   return `${JSON.stringify(first)} is not a flag, so it was not read${more}\n`;
-}
-
-function exit(code: 0 | 1 | 2, stderr: string): ConfigOutcome {
-  return { kind: 'exit', code, stderr };
 }
 
 function userAgentPatterns(flags: OperatorFlags): Parsed<readonly RegExp[]> {

@@ -25,6 +25,7 @@ import type { PredecessorWait } from './plan/predecessor-wait.ts';
 import type { PassResult } from './run-controller.ts';
 import { groupScope } from './watch/group-sets.ts';
 import type { OtherOwners } from './watch/owners-of-sets.ts';
+import { noteDeletion } from './write/noted-deletions.ts';
 import type { OpenDisruptions } from './write/open-disruptions.ts';
 import { OwnDisruptions } from './write/own-disruptions.ts';
 import { type EndedDeletion, PodDeletions } from './write/pod-deletions.ts';
@@ -181,26 +182,10 @@ export class GroupReconciler {
 
   #deletionEnded(key: string, { deletion, end, wasFull }: EndedDeletion): void {
     const { queue, clock } = this.#ports;
-    switch (end.kind) {
-      case 'deleted':
-        this.#pass.refusals.recovered(key, clock.monotonic());
-        this.#reporter.tell(deletion.set, deletion.because);
-        if (wasFull) queue.add(key);
-        return;
-      case 'outrun':
-        queue.addAfter(key, this.#pass.refusals.outrun(key, end.answer, clock.monotonic()));
-        return;
-      case 'stale':
-        this.#pass.refusals.stale(key, end.error, clock.monotonic());
-        queue.add(key);
-        return;
-      case 'failed':
-        this.#pass.refusals.failed(key, end.error, clock.monotonic());
-        queue.add(key);
-        return;
-      default:
-        end satisfies never;
-    }
+    noteDeletion(key, end, { queue, clock, refusals: this.#pass.refusals });
+    if (end.kind !== 'deleted') return;
+    this.#reporter.tell(deletion.set, deletion.because);
+    if (wasFull) queue.add(key);
   }
 
   /** Says what a pass that lasts long waits for, in place of what was said before (D-53). */

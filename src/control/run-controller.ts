@@ -3,8 +3,11 @@
  * as a plan of that very moment has them. What is wanted of a group or a resource is decided by its capability.
  */
 import type { Clock } from '#base/clock.ts';
+import { errorOf } from '#base/error-of.ts';
+import type { Logger } from '#base/logger.ts';
 import { type Millis, millis } from '#base/units.ts';
 import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
+import { RevisionWentBackError } from '#kubernetes/revision.ts';
 import type { Requeue } from './decision/decision.ts';
 
 /** What a pass over one key asks of the queue. */
@@ -25,6 +28,15 @@ export interface ControllerOptions {
   report(key: string, error: unknown): void;
   /** Reports whether nothing may go on after `error`, such as when no cache can be trusted (D-6). */
   isFatal(error: unknown): boolean;
+}
+
+/** Returns what becomes of errors that no pass should throw: they are logged, and a view that went back ends the loop (D-6). */
+export function onFault(log: Logger): Pick<ControllerOptions, 'report' | 'isFatal'> {
+  return {
+    report: (key, error) =>
+      log.error('reconcile ended with a fault of this program', { key, err: errorOf(error) }),
+    isFatal: (error) => error instanceof RevisionWentBackError,
+  };
 }
 
 /**

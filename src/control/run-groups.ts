@@ -1,12 +1,10 @@
-import { errorOf } from '#base/error-of.ts';
 import { type Millis, millis } from '#base/units.ts';
 import type { Change } from '#kubernetes/informer/informer.ts';
 import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
-import { RevisionWentBackError } from '#kubernetes/revision.ts';
 import { groupKeyOf } from '#statefulset/group.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { GroupReconciler, type GroupReconcilerPorts } from './reconcile-group.ts';
-import { runController } from './run-controller.ts';
+import { onFault, runController } from './run-controller.ts';
 import { indexes } from './watch/group-sets.ts';
 
 /** What the controller of groups is made of. */
@@ -59,12 +57,7 @@ export async function runGroups(
       clock,
       workers,
       reconcile: (key, passSignal) => reconciler.reconcile(key, passSignal),
-      report: (key, error) =>
-        log.error('reconcile ended with a fault of this program', {
-          key,
-          err: errorOf(error),
-        }),
-      isFatal: (error) => error instanceof RevisionWentBackError,
+      ...onFault(log),
     },
     signal,
   );

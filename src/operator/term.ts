@@ -3,7 +3,7 @@ import type { Logger } from '#base/logger.ts';
 import { millis, seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
 import type { Plan } from '#control/decision/decision.ts';
-import { PredecessorWait } from '#control/plan/predecessor-wait.ts';
+import type { PredecessorWait } from '#control/plan/predecessor-wait.ts';
 import { type GroupPorts, runGroups } from '#control/run-groups.ts';
 import { groupKind, type OwnersOfSets } from '#control/watch/owners-of-sets.ts';
 import { OpenDisruptions } from '#control/write/open-disruptions.ts';
@@ -19,6 +19,7 @@ import type { Tracing } from '#telemetry/tracing/tracing.ts';
 import type { RunningBudgets } from './budgets.ts';
 import { type Caches, whenViewsChange } from './caches.ts';
 import { capabilitiesOf, referencesOf } from './capabilities.ts';
+import { leadershipOf, predecessorOf } from './manager/term-parts.ts';
 import type { ResourceCapability, ResourceTerm } from './resources.ts';
 
 /** What one term of the operator is given. */
@@ -65,15 +66,9 @@ export async function reconcileTerm(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { config, clock, log, identity, resources = [] } = options;
-  const { budgets, events, leading, election } = parts;
+  const { budgets, events, leading } = parts;
   const startedAt = clock.monotonic();
-  const newPredecessorWait = (): PredecessorWait =>
-    new PredecessorWait({
-      clock,
-      predecessor: leading.predecessor,
-      horizon: config.rollout.predecessorHorizon,
-      startedAt,
-    });
+  const newPredecessorWait = (): PredecessorWait => predecessorOf(leading, options, startedAt);
   const term: ResourceTerm = {
     ...parts,
     config,
@@ -81,8 +76,7 @@ export async function reconcileTerm(
     log,
     open: new OpenDisruptions(),
     newPredecessorWait,
-    leads: () => election.leads(clock.monotonic()),
-    ...(leading.kind === 'leading' && { term: leading.term }),
+    ...leadershipOf(parts, clock),
   };
   const led = { term: term.term ?? identity, predecessor: newPredecessorWait(), events };
   // Groups last: what the others have under way is known before anything is asked of a budget.

@@ -1,15 +1,7 @@
-import type { ReasonEntry } from '#control/decision/reasons.ts';
+import { act, alarm, hold, type ReasonEntry, warn, wish } from '#control/decision/reason-entry.ts';
 import type { ReportSubject } from '#control/decision/report-plan.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 import type { PhasedReason } from './plan/plan-decision.ts';
-
-function act(isTrueWhen: string): ReasonEntry {
-  return { kind: 'act', isTrueWhen, remedy: 'Nothing; this is the work itself.' };
-}
-
-function hold(isTrueWhen: string, remedy: string): ReasonEntry {
-  return { kind: 'hold', isTrueWhen, remedy };
-}
 
 /** Why anything is done about a PhasedRollout, or is not, as `docs/reasons.md` shows it. */
 export const phasedReasons: Readonly<
@@ -44,36 +36,35 @@ export const phasedReasons: Readonly<
   ),
   Released: act('The PhasedRollout is deleted, or targets another set.'),
 
-  SetNotFound: hold(
+  SetNotFound: alarm(
     'There is no StatefulSet of the name in spec.targetRef.',
     'Create it, or correct spec.targetRef.',
   ),
-  InvalidSpec: hold(
+  InvalidSpec: alarm(
     'The spec cannot be read: it was stored without a look of the webhook.',
     'Correct the field that the message names.',
   ),
-  SetTooLarge: hold(
+  SetTooLarge: alarm(
     'The set has more than 20000 replicas, which is more than is looked at.',
     'Correct spec.replicas of the set.',
   ),
-  ConflictingOwners: hold(
+  ConflictingOwners: alarm(
     'Another kind of resource would move the same set.',
     'Delete one of the two; until then neither moves the set.',
   ),
-  OwnedByAnother: hold(
+  OwnedByAnother: alarm(
     'Another PhasedRollout targets the same set, and was there first.',
     'Delete one of the two.',
   ),
-  WrongUpdateStrategy: hold(
+  WrongUpdateStrategy: alarm(
     'The set has another update strategy than RollingUpdate.',
     'Set spec.updateStrategy.type of the set to RollingUpdate.',
   ),
-  CannotManage: {
-    kind: 'warn',
-    isTrueWhen: 'The set cannot be rolled out by this PhasedRollout; the message says why.',
-    remedy: 'As for the reason that is reported with it.',
-  },
-  RevisionMissing: hold(
+  CannotManage: warn(
+    'The set cannot be rolled out by this PhasedRollout; the message says why.',
+    'As for the reason that is reported with it.',
+  ),
+  RevisionMissing: alarm(
     'The status of the set lacks its current or its update revision.',
     'Wait for the StatefulSet controller; if it lasts, look whether that controller runs.',
   ),
@@ -89,7 +80,7 @@ export const phasedReasons: Readonly<
     'Not all pods of the set are available, so that no analysis begins and no pod goes.',
     'Look at the pods that the message names; a corrected template reaches those that cannot become ready by themselves.',
   ),
-  StuckPodKept: hold(
+  StuckPodKept: alarm(
     'A pod cannot become ready by itself, and the pod that would be made in its place may run the same revision.',
     'Correct the template, or delete the pod if a new one of the same revision helps.',
   ),
@@ -101,18 +92,19 @@ export const phasedReasons: Readonly<
     'The next check is being asked, or is not due yet.',
     'Wait; status.rollingPodStatus has what was counted.',
   ),
-  CheckFailed: hold(
+  CheckFailed: alarm(
     'So many checks have failed as spec.check.failureBudget says: nothing more is asked, or let go.',
     'Look at what the queries show; correct the template, or raise spec.check.failureBudget to go on.',
   ),
-  RolledBack: hold(
+  RolledBack: alarm(
     'The update has failed, spec.check.failureBudget.onFailure is Rollback, and every pod runs the revision from before again.',
     'Correct the template; `kubectl rollout restart` tries the same one once more.',
   ),
-  DryRun: hold(
+  DryRun: wish(
     'spec.dryRun is true: the message says what would be done otherwise.',
     'Set spec.dryRun to false to have it done.',
   ),
+  // Ordinary, as the planner tells of it by an Event of its own, as the peer does.
   PrometheusConfigError: hold(
     'Prometheus cannot be asked, as its URL is invalid, or its credentials are missing or contradict one another.',
     'Correct what the message names; it is looked at again every 5 s.',
@@ -125,27 +117,27 @@ export const phasedReasons: Readonly<
     'A request that an earlier process sent may still arrive, so that no pod is let go.',
     'Wait; the message says until when. An operator that ends in good order spares its successor the wait.',
   ),
-  AwaitingAnswer: hold(
+  AwaitingAnswer: alarm(
     'A deletion got no answer, so it counts as done until the pod shows otherwise.',
     'Wait at most 120 s.',
   ),
-  ViewNotFresh: hold(
+  ViewNotFresh: alarm(
     'The view of the set and its pods cannot be proven to be at most 10 s old, or has not been kept up to date for 30 s.',
     'Look whether the API server answers lists and watches of this operator.',
   ),
-  PartitionContested: hold(
+  PartitionContested: alarm(
     'Another client keeps setting the partition back; it is written again ever more rarely.',
     'Remove the partition from whatever else writes the StatefulSet, such as a manifest that is applied repeatedly.',
   ),
-  WriteContested: hold(
+  WriteContested: alarm(
     'Another client keeps undoing what this operator writes on the set or on the PhasedRollout; it is written again ever more rarely.',
     'Find who writes the annotation, the finalizer or the status that the message names, and have it left alone.',
   ),
-  AwaitingOwnWrite: hold(
+  AwaitingOwnWrite: alarm(
     'A write of this operator is not shown by its watch yet.',
     'Wait; if it lasts, look whether the API server answers watches of this operator.',
   ),
-  RequestRefused: hold(
+  RequestRefused: alarm(
     'The API server refuses a request that the next step needs; it is tried again ever more rarely.',
     'Look at the message; often a permission is missing.',
   ),
@@ -153,32 +145,16 @@ export const phasedReasons: Readonly<
     'A disruption budget refuses that the next pod goes.',
     'Look at the budget that the message names.',
   ),
-  BudgetUnclear: hold(
+  BudgetUnclear: alarm(
     'It is unknown which disruption budget governs the next pod, or which disruptions that budget has granted.',
     'Let exactly one ZoneAwarePodDisruptionBudget select the pod.',
   ),
 };
-
-const usual: ReadonlySet<string> = new Set<PhasedReason>([
-  'AwaitingPod',
-  'AwaitingAvailability',
-  'InitialDelay',
-  'AwaitingCheck',
-  'AwaitingPromotion',
-  'RevisionReverted',
-  'RevisionUnknown',
-  'AwaitingPredecessor',
-  'BudgetRefused',
-  'DryRun',
-  // The planner tells of it by an Event of its own, as the peer does.
-  'PrometheusConfigError',
-]);
 
 /** PhasedRollouts, as reports tell of them. */
 export const ofPhasedRollouts: ReportSubject = {
   apiVersion: apiVersionOf(resourceTypes.phasedRollouts),
   kind: resourceTypes.phasedRollouts.kind,
   field: 'phasedrollout',
-  isWished: (reason) => reason === 'DryRun',
-  isAlarming: (reason) => !usual.has(reason),
+  reasons: phasedReasons,
 };

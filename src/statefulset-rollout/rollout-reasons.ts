@@ -1,4 +1,4 @@
-import type { ReasonEntry } from '#control/decision/reasons.ts';
+import { act, alarm, hold, type ReasonEntry, warn, wish } from '#control/decision/reason-entry.ts';
 import type { ReportSubject } from '#control/decision/report-plan.ts';
 import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
@@ -6,25 +6,9 @@ import type { RolloutView } from './parse-resource.ts';
 import type { RolloutReason } from './plan/plan-decision.ts';
 import type { NoticeReason } from './plan/plan-notices.ts';
 
-function act(isTrueWhen: string): ReasonEntry {
-  return { kind: 'act', isTrueWhen, remedy: 'Nothing; this is the work itself.' };
-}
-
-function hold(isTrueWhen: string, remedy: string): ReasonEntry {
-  return { kind: 'hold', isTrueWhen, remedy };
-}
-
-function warn(isTrueWhen: string, remedy: string): ReasonEntry {
-  return { kind: 'warn', isTrueWhen, remedy };
-}
-
-/** Ends a rollout; a new identity begins it again. */
+/** Returns the row of what ends a rollout; a new identity begins it again. */
 function end(isTrueWhen: string, remedy: string): ReasonEntry {
-  return {
-    kind: 'warn',
-    isTrueWhen,
-    remedy: `${remedy} Another spec.rolloutIdentity starts over.`,
-  };
+  return warn(isTrueWhen, `${remedy} Another spec.rolloutIdentity starts over.`);
 }
 
 const awaitSelf = 'Wait; it takes a second or two.';
@@ -62,10 +46,13 @@ export const rolloutReasons: Readonly<
   PartitionRaised: act('Pods are pinned again: all of them at the end, or those to be taken back.'),
   PodsTakenBack: act('A pinned pod runs the new version, and spec.versionLeak.repair is true.'),
   RolloutDone: act('All pods of the wanted percentage are new and healthy.'),
-  PercentBelowActual: warn(
-    'More pods are new than are wanted; they stay so.',
-    'Nothing, or take the version back.',
-  ),
+  PercentBelowActual: {
+    ...warn(
+      'More pods are new than are wanted; they stay so.',
+      'Nothing, or take the version back.',
+    ),
+    urgency: 'ordinary',
+  },
   StatefulSetAdopted: act('The set was there before the resource, and belongs to it now.'),
   RollbackDetected: act(
     'The version that is wanted is older than the one that was rolled out last.',
@@ -95,11 +82,11 @@ export const rolloutReasons: Readonly<
   ),
   RolloutFailed: end('The rollout has failed.', 'The message says why.'),
 
-  ConflictingOwners: hold(
+  ConflictingOwners: alarm(
     'Something else would roll the same set out.',
     'Delete one of the two; until then neither moves the set.',
   ),
-  SetTooLarge: hold('The set has more than 20000 replicas.', 'Correct its number of replicas.'),
+  SetTooLarge: alarm('The set has more than 20000 replicas.', 'Correct its number of replicas.'),
   AwaitingComparison: hold('The set is being read.', awaitSelf),
   AwaitingValidation: hold('The API server is asked whether it takes the set.', awaitSelf),
   AwaitingController: hold(
@@ -124,24 +111,24 @@ export const rolloutReasons: Readonly<
     'The status of the budget is about an older version of it.',
     'Wait; if it lasts, look whether the disruption controller runs.',
   ),
-  PDBBlocked: hold('The budget lets no pod go.', 'Look at the budget that the message names.'),
-  ApiThrottled: hold('The API server asks for patience.', 'Wait; look at its load if it lasts.'),
-  EvictionForbidden: hold('The Role does not permit evictions.', 'Permit create on pods/eviction.'),
-  MultipleBudgets: hold(
+  PDBBlocked: alarm('The budget lets no pod go.', 'Look at the budget that the message names.'),
+  ApiThrottled: alarm('The API server asks for patience.', 'Wait; look at its load if it lasts.'),
+  EvictionForbidden: alarm(
+    'The Role does not permit evictions.',
+    'Permit create on pods/eviction.',
+  ),
+  MultipleBudgets: alarm(
     'More than one PodDisruptionBudget selects the pods.',
     'Let exactly one select them.',
   ),
-  ConsulUnavailable: hold('Consul cannot be asked.', 'Look at Consul, or at the network.'),
-  ConsulPermissionDenied: hold('Consul refuses the token.', 'Look at the ACLs of the token.'),
-  ConsulUnknownDatacenter: hold(
+  ConsulUnavailable: alarm('Consul cannot be asked.', 'Look at Consul, or at the network.'),
+  ConsulPermissionDenied: alarm('Consul refuses the token.', 'Look at the ACLs of the token.'),
+  ConsulUnknownDatacenter: alarm(
     'Consul does not know the datacenter.',
     'Correct spec.serviceDiscovery.dc.',
   ),
-  RolloutPaused: {
-    ...hold('spec.pauseRequested is true.', 'Set it to false to go on.'),
-    isWished: true,
-  },
-  AwaitingCallback: hold(
+  RolloutPaused: wish('spec.pauseRequested is true.', 'Set it to false to go on.'),
+  AwaitingCallback: alarm(
     'No call of the receiver has succeeded yet; it is called again.',
     'Look at the receiver; the rollout itself is over.',
   ),
@@ -149,57 +136,48 @@ export const rolloutReasons: Readonly<
     'A request that an earlier process sent may still arrive.',
     'Wait; the message says until when.',
   ),
-  AwaitingAnswer: hold('An eviction got no answer.', 'Wait at most 120 s.'),
-  ViewNotFresh: hold(
+  AwaitingAnswer: alarm('An eviction got no answer.', 'Wait at most 120 s.'),
+  ViewNotFresh: alarm(
     'The view of the set and its pods cannot be proven to be at most 10 s old.',
     'Look whether the API server answers lists and watches of this operator.',
   ),
-  DecisionContested: hold(
+  DecisionContested: alarm(
     'Another client changes the status, or the StatefulSet, back as soon as it is stored.',
     'Look into managedFields who writes it, and let one of both write.',
   ),
-  AwaitingOwnWrite: hold(
+  AwaitingOwnWrite: alarm(
     'A write of this operator is not shown by its watch yet.',
     'Wait; if it lasts, look whether the API server answers watches of this operator.',
   ),
-  RequestRefused: hold(
+  RequestRefused: alarm(
     'The API server refuses a request that the next step needs.',
     'Look at the message; often a permission is missing.',
   ),
-  BudgetRefused: hold('A disruption budget refuses that pods go.', 'Look at the budget.'),
-  BudgetUnclear: hold(
+  BudgetRefused: alarm('A disruption budget refuses that pods go.', 'Look at the budget.'),
+  BudgetUnclear: alarm(
     'It is unknown which budget governs the pods.',
     'Let exactly one select each pod.',
   ),
-  CallbackFailed: {
-    kind: 'warn',
-    isTrueWhen:
-      'The receiver could not be called back with the outcome of the rollout, and is not called again.',
-    remedy: 'Look at the message; with a new stage id the receiver is called again.',
-  },
-  NotificationFailed: {
-    kind: 'warn',
-    isTrueWhen: 'Slack refuses the messages of the rollout permanently; the rollout goes on.',
-    remedy: 'Look at the error of Slack in the message, then at the channel or the token.',
-  },
-  CallbackSuperseded: {
-    kind: 'warn',
-    isTrueWhen:
-      'Another rollout began before the receiver was called back with the outcome of the last one.',
-    remedy: 'Nothing; the receiver is called back with the outcome of the new one.',
-  },
-  PinUnavailable: {
-    kind: 'warn',
-    isTrueWhen:
-      'Pods are to be pinned, and cannot be: a lost one comes back on the newest version.',
-    remedy: 'Let a rollout reach 100 percent; before Kubernetes 1.29 see --pin-assume-patched.',
-  },
-  SemanticDiffIgnored: {
-    kind: 'warn',
-    isTrueWhen:
-      'The API server keeps a difference although it is written: it takes both for the same.',
-    remedy: 'Write the fields that the message names as the API server stores them.',
-  },
+  CallbackFailed: warn(
+    'The receiver could not be called back with the outcome of the rollout, and is not called again.',
+    'Look at the message; with a new stage id the receiver is called again.',
+  ),
+  NotificationFailed: warn(
+    'Slack refuses the messages of the rollout permanently; the rollout goes on.',
+    'Look at the error of Slack in the message, then at the channel or the token.',
+  ),
+  CallbackSuperseded: warn(
+    'Another rollout began before the receiver was called back with the outcome of the last one.',
+    'Nothing; the receiver is called back with the outcome of the new one.',
+  ),
+  PinUnavailable: warn(
+    'Pods are to be pinned, and cannot be: a lost one comes back on the newest version.',
+    'Let a rollout reach 100 percent; before Kubernetes 1.29 see --pin-assume-patched.',
+  ),
+  SemanticDiffIgnored: warn(
+    'The API server keeps a difference although it is written: it takes both for the same.',
+    'Write the fields that the message names as the API server stores them.',
+  ),
   NoBudget: warn(
     'No PodDisruptionBudget selects the pods; reported once for each rollout.',
     'Make one, or set spec.maxParallelWithoutBudget.',
@@ -234,33 +212,12 @@ export const rolloutReasons: Readonly<
   ),
 };
 
-const usual: ReadonlySet<string> = new Set<RolloutReason>([
-  'AwaitingComparison',
-  'AwaitingValidation',
-  'AwaitingController',
-  'AwaitingCurrentRevision',
-  'AwaitingPods',
-  'AwaitingServiceDiscovery',
-  'AwaitingInterval',
-  'AwaitingBudgetStatus',
-  'AwaitingPredecessor',
-  'AwaitingDeletion',
-  'RolloutPaused',
-  'RolloutStarted',
-  'RolloutResumed',
-  'StatefulSetCreated',
-  'StatefulSetUpdated',
-  'RolloutDone',
-  'PercentBelowActual',
-]);
-
 /** StatefulsetRollouts, as reports tell of them. */
 export const ofStatefulsetRollouts: ReportSubject = {
   apiVersion: apiVersionOf(resourceTypes.statefulsetRollouts),
   kind: resourceTypes.statefulsetRollouts.kind,
   field: 'statefulsetrollout',
-  isWished: (reason) => reason === 'RolloutPaused',
-  isAlarming: (reason) => !usual.has(reason),
+  reasons: rolloutReasons,
 };
 
 /** Records an Event about `rollout`; one that ended badly is a warning. */

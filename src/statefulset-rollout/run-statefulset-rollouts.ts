@@ -1,25 +1,20 @@
-import { errorOf } from '#base/error-of.ts';
-import { runController } from '#control/run-controller.ts';
-import { indexes as setIndexes } from '#control/watch/group-sets.ts';
+import {
+  type ResourceControllerPorts,
+  runResources,
+  wakeByPods,
+  wakeByViews,
+} from '#control/resource/run-resources.ts';
 import type { Change } from '#kubernetes/informer/informer.ts';
-import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
-import { RevisionWentBackError } from '#kubernetes/revision.ts';
+import { type NamedObject, objectKey } from '#kubernetes/object-key.ts';
 import { rolloutsOf, setsOf } from './owners.ts';
 import type { RolloutView } from './parse-resource.ts';
-import { RolloutReconciler, type RolloutReconcilerPorts } from './reconcile.ts';
+import { RolloutPasses, type RolloutPassesPorts } from './reconcile.ts';
 
 /** What the controller of StatefulsetRollouts is made of. */
-export interface RolloutControllerPorts extends RolloutReconcilerPorts {
-  readonly queue: WorkQueue;
-}
+export type RolloutControllerPorts = ResourceControllerPorts & RolloutPassesPorts;
 
 /** StatefulsetRollouts worked on at once: a pass mostly waits, for reads and writes of its own. */
 const workers = 10;
-
-interface Named {
-  readonly namespace: string;
-  readonly name: string;
-}
 
 /**
  * Watches StatefulsetRollouts, StatefulSets, pods and budgets, and reconciles whatever a change concerns, at once. The informers
@@ -31,66 +26,39 @@ export async function runStatefulsetRollouts(
   ports: RolloutControllerPorts,
   signal: AbortSignal,
 ): Promise<{ readonly isSettled: boolean }> {
-  const { queue, clock, log, rollouts, predecessor } = ports;
-  const reconciler = new RolloutReconciler(ports);
+  const passes = new RolloutPasses(ports);
   const ending = new AbortController();
   const telling = ports.slack.run(AbortSignal.any([signal, ending.signal]));
   wakeByChanges(ports);
-  try {
-    await runController(
-      {
-        queue,
-        clock,
-        workers,
-        reconcile: (key, passSignal) => reconciler.reconcile(key, passSignal),
-        report: (key, error) =>
-          log.error('reconcile ended with a fault of this program', { key, err: errorOf(error) }),
-        isFatal: (error) => error instanceof RevisionWentBackError,
-      },
-      signal,
-    );
-  } finally {
+  // Calls are given up.
+  const close = (): Promise<unknown> => {
     ending.abort();
-    await Promise.all([reconciler.idle(), telling]);
-  }
-  const keys = [...rollouts.lister.list()].map(nameOf);
-  return { isSettled: !reconciler.hasUnanswered() && !predecessor.isPending(keys) };
+    return Promise.all([ports.callbacks.close(), telling]);
+  };
+  return runResources(ports, { passes, workers, close }, signal);
 }
 
 /** Wakes whatever a change concerns, and everything once. */
-function wakeByChanges({
-  queue,
-  rollouts,
-  statefulSets,
-  pods,
-  budgets,
-}: RolloutControllerPorts): void {
-  const wakeSet = (set: Named): void => {
-    for (const each of rolloutsOf(rollouts, set)) queue.add(nameOf(each));
-  };
-  const wakeAll = (): void => {
-    for (const rollout of rollouts.lister.list()) queue.add(nameOf(rollout));
+function wakeByChanges(ports: RolloutControllerPorts): void {
+  const { queue, rollouts, statefulSets, budgets } = ports;
+  const wakeSet = (set: NamedObject): void => {
+    for (const each of rolloutsOf(rollouts, set)) queue.add(objectKey(each));
   };
   rollouts.onChange((change) => {
-    queue.add(nameOf(change.object));
+    queue.add(objectKey(change.object));
     // Whose the set is may be another one's to say now.
     if (isAboutOwners(change)) setsOf(change).forEach(wakeSet);
   });
   statefulSets.onChange((change) => {
     wakeSet(change.object);
   });
-  pods.onChange((change) => {
-    const { controllerUid } = change.object;
-    if (controllerUid === undefined) return;
-    statefulSets.lister.by(setIndexes.uid, controllerUid).forEach(wakeSet);
-  });
+  wakeByPods(ports, wakeSet);
   budgets.onChange(({ object }) => {
     for (const rollout of rollouts.lister.list()) {
-      if (rollout.namespace === object.namespace) queue.add(nameOf(rollout));
+      if (rollout.namespace === object.namespace) queue.add(objectKey(rollout));
     }
   });
-  for (const informer of [rollouts, statefulSets, pods]) informer.onState(wakeAll);
-  wakeAll();
+  wakeByViews(ports, rollouts);
 }
 
 /** Reports whether a change is about owners; statuses say nothing of them. */
@@ -100,8 +68,4 @@ function isAboutOwners(change: Change<RolloutView>): boolean {
     change.old.generation !== change.object.generation ||
     change.old.isDeleting !== change.object.isDeleting
   );
-}
-
-function nameOf({ namespace, name }: Named): string {
-  return `${namespace}/${name}`;
 }

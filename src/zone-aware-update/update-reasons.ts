@@ -1,17 +1,9 @@
-import type { ReasonEntry } from '#control/decision/reasons.ts';
+import { act, alarm, hold, type ReasonEntry, wish } from '#control/decision/reason-entry.ts';
 import type { ReportSubject } from '#control/decision/report-plan.ts';
 import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 import type { UpdateView } from './parse-resource.ts';
 import type { UpdateReason } from './plan/plan-decision.ts';
-
-function act(isTrueWhen: string): ReasonEntry {
-  return { kind: 'act', isTrueWhen, remedy: 'Nothing; this is the work itself.' };
-}
-
-function hold(isTrueWhen: string, remedy: string): ReasonEntry {
-  return { kind: 'hold', isTrueWhen, remedy };
-}
 
 /** Why anything is done about a ZoneAwareUpdate, or is not, as `docs/reasons.md` shows it. */
 export const updateReasons: Readonly<
@@ -30,25 +22,25 @@ export const updateReasons: Readonly<
     'The alarm has too few data to tell its state, which does not pause a rollout.',
   ),
 
-  InvalidSpec: hold('The spec cannot be read.', 'Correct the field that the message names.'),
-  SetNotFound: hold(
+  InvalidSpec: alarm('The spec cannot be read.', 'Correct the field that the message names.'),
+  SetNotFound: alarm(
     'There is no StatefulSet of the name in spec.statefulset.',
     'Create it, or correct spec.statefulset.',
   ),
-  SetTooLarge: hold(
+  SetTooLarge: alarm(
     'The set has more than 20000 replicas, which is more than is looked at.',
     'Correct spec.replicas of the set.',
   ),
-  ConflictingOwners: hold(
+  ConflictingOwners: alarm(
     'Another kind of resource, or a rollout group, would move the same set.',
     'Delete one of the two; until then neither moves the set.',
   ),
-  OwnedByAnother: hold('An older ZoneAwareUpdate names the same set.', 'Delete one of the two.'),
-  WrongUpdateStrategy: hold(
+  OwnedByAnother: alarm('An older ZoneAwareUpdate names the same set.', 'Delete one of the two.'),
+  WrongUpdateStrategy: alarm(
     'The set has another update strategy than OnDelete.',
     'Set spec.updateStrategy.type of the set to OnDelete.',
   ),
-  RevisionMissing: hold(
+  RevisionMissing: alarm(
     'The status of the set lacks its update revision.',
     'Wait for the StatefulSet controller; if it lasts, look whether that controller runs.',
   ),
@@ -60,65 +52,62 @@ export const updateReasons: Readonly<
     'Not all pods of the set are there and available, or the set does not count them as ready yet.',
     'Look at the pods that the message names; a corrected template reaches those that cannot become ready by themselves.',
   ),
-  ZonesNotReady: hold(
+  ZonesNotReady: alarm(
     'Outdated pods of more than one zone are not available.',
     'Bring the pods of all zones but one back.',
   ),
-  ZoneUnknown: hold(
+  ZoneUnknown: alarm(
     'It is not known in which zone any outdated pod runs.',
     'Look whether the nodes of these pods are there and carry the label topology.kubernetes.io/zone.',
   ),
-  StepOfNoPod: hold(
+  StepOfNoPod: alarm(
     'spec.maxUnavailable or spec.exponentialFactor lets no pod go.',
     'Correct the field that the message names.',
   ),
   AwaitingAlarm: hold('The state of the alarm is being asked.', 'Wait a few seconds.'),
-  AlarmRings: hold(
+  AlarmRings: alarm(
     'The alarm of spec.pauseRolloutAlarm is in state ALARM.',
     'Look at the alarm; spec.ignoreAlarm goes on without it.',
   ),
-  AlarmUnknown: hold(
+  AlarmUnknown: alarm(
     'The state of the alarm could not be found out; it is asked again after 10 s.',
     'Look at the message: credentials, region, name of the alarm, or the network.',
   ),
   QueryDue: act('All pods are available, and Prometheus is to be asked before the next step.'),
   AwaitingQuery: hold('Prometheus is being asked.', 'Wait a few seconds.'),
-  QueryFails: hold(
+  QueryFails: alarm(
     'A value of spec.pauseRolloutQuery is outside of its thresholdRange, or the query found nothing.',
     'Look at the value that the message names; spec.ignoreAlarm goes on without it.',
   ),
-  QueryUnknown: hold(
+  QueryUnknown: alarm(
     'Prometheus gave no answer that can be judged; it is asked again after 10 s.',
     'Look at the message: URL, credentials, certificates, the query, or the network.',
   ),
-  DryRun: {
-    ...hold(
-      'spec.dryRun is true: the message says what would be done otherwise.',
-      'Set spec.dryRun to false to have it done.',
-    ),
-    isWished: true,
-  },
+  DryRun: wish(
+    'spec.dryRun is true: the message says what would be done otherwise.',
+    'Set spec.dryRun to false to have it done.',
+  ),
   AwaitingPredecessor: hold(
     'A request that an earlier process sent may still arrive, so that no pod is deleted.',
     'Wait; the message says until when. An operator that ends in good order spares its successor the wait.',
   ),
-  AwaitingAnswer: hold(
+  AwaitingAnswer: alarm(
     'A deletion got no answer, so it counts as done until the pod shows otherwise.',
     'Wait at most 120 s.',
   ),
-  ViewNotFresh: hold(
+  ViewNotFresh: alarm(
     'The view of the set and its pods cannot be proven to be at most 10 s old, or has not been kept up to date for 30 s.',
     'Look whether the API server answers lists and watches of this operator.',
   ),
-  AwaitingOwnWrite: hold(
+  AwaitingOwnWrite: alarm(
     'A write of this operator is not shown by its watch yet.',
     'Wait; if it lasts, look whether the API server answers watches of this operator.',
   ),
-  RevisionContested: hold(
+  RevisionContested: alarm(
     'Another client keeps changing back status.currentRevision of a set that is up to date; it is written ever more rarely.',
     'Find out who writes the status of the StatefulSet besides its controller.',
   ),
-  RequestRefused: hold(
+  RequestRefused: alarm(
     'The API server refuses a request that the next step needs; it is tried again ever more rarely.',
     'Look at the message; often a permission is missing.',
   ),
@@ -126,29 +115,18 @@ export const updateReasons: Readonly<
     'A disruption budget refuses that the next pods go.',
     'Look at the budget that the message names.',
   ),
-  BudgetUnclear: hold(
+  BudgetUnclear: alarm(
     'It is unknown which disruption budget governs the next pods, or which disruptions that budget has granted.',
     'Let exactly one disruption budget select each pod.',
   ),
 };
-
-const usual: ReadonlySet<string> = new Set<UpdateReason>([
-  'AwaitingPods',
-  'AwaitingAlarm',
-  'AwaitingQuery',
-  'RevisionUnknown',
-  'AwaitingPredecessor',
-  'BudgetRefused',
-  'DryRun',
-]);
 
 /** ZoneAwareUpdates, as reports tell of them. */
 export const ofZoneAwareUpdates: ReportSubject = {
   apiVersion: apiVersionOf(resourceTypes.zoneAwareUpdates),
   kind: resourceTypes.zoneAwareUpdates.kind,
   field: 'zoneawareupdate',
-  isWished: (reason) => reason === 'DryRun',
-  isAlarming: (reason) => !usual.has(reason),
+  reasons: updateReasons,
 };
 
 /** Records an Event about `update`. */

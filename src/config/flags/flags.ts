@@ -1,4 +1,3 @@
-import type { Millis } from '#base/units.ts';
 import { millis, minutes, seconds } from '#base/units.ts';
 import {
   boolKind,
@@ -9,65 +8,17 @@ import {
   prometheusDurationKind,
   stringKind,
 } from './flag-kind.ts';
-import type { Flag } from './go-flags.ts';
 import { FlagSet } from './go-flags.ts';
 
 /** Every flag of the program (FL-10…FL-39), each at its default until `set` has parsed a command line. */
-export interface OperatorFlags {
-  readonly set: FlagSet;
-  readonly log: { readonly format: Flag<string>; readonly level: Flag<string> };
-  readonly server: {
-    readonly port: Flag<number>;
-    readonly isValidated: Flag<boolean>;
-    readonly isSoft: Flag<boolean>;
-    readonly excludedPaths: Flag<readonly string[]>;
-    readonly excludedUserAgents: Flag<readonly string[]>;
-  };
-  readonly kubernetes: {
-    readonly apiUrl: Flag<string>;
-    readonly configFile: Flag<string>;
-    readonly clientTimeout: Flag<Millis>;
-    readonly qps: Flag<number>;
-    readonly burst: Flag<number>;
-    readonly clusterDomain: Flag<string>;
-    readonly namespace: Flag<string>;
-  };
-  readonly rollout: {
-    readonly interval: Flag<Millis>;
-    readonly podTimeout: Flag<Millis>;
-    readonly stuckAfter: Flag<Millis>;
-    readonly annotationPatchTimeout: Flag<Millis>;
-    readonly isZoneTracked: Flag<boolean>;
-    readonly zoneTrackerConfigMap: Flag<string>;
-    readonly predecessorHorizon: Flag<Millis>;
-  };
-  readonly leaderElection: {
-    readonly isEnabled: Flag<boolean>;
-    readonly leaseDuration: Flag<Millis>;
-    readonly renewDeadline: Flag<Millis>;
-    readonly retryPeriod: Flag<Millis>;
-    readonly resourceName: Flag<string>;
-  };
-  readonly tls: {
-    readonly isEnabled: Flag<boolean>;
-    readonly port: Flag<number>;
-    readonly certFile: Flag<string>;
-    readonly keyFile: Flag<string>;
-    readonly requestTimeout: Flag<Millis>;
-    readonly updatesCaBundle: Flag<boolean>;
-  };
-  readonly selfSigned: {
-    readonly isEnabled: Flag<boolean>;
-    readonly secretName: Flag<string>;
-    readonly dnsName: Flag<string>;
-    readonly organization: Flag<string>;
-    readonly expiration: Flag<Millis>;
-  };
-}
+export type OperatorFlags = ReturnType<typeof flagsOf>;
 
 /** Returns a fresh set of flags; parsing changes them, so each command line gets its own. */
 export function operatorFlags(): OperatorFlags {
-  const set = new FlagSet('rollout-operator');
+  return flagsOf(new FlagSet('rollout-operator'));
+}
+
+function flagsOf(set: FlagSet) {
   return {
     set,
     log: logFlags(set),
@@ -77,10 +28,10 @@ export function operatorFlags(): OperatorFlags {
     leaderElection: leaderElectionFlags(set),
     tls: tlsFlags(set),
     selfSigned: selfSignedFlags(set),
-  };
+  } as const;
 }
 
-function logFlags(set: FlagSet): OperatorFlags['log'] {
+function logFlags(set: FlagSet) {
   return {
     format: set.add('log.format', stringKind, {
       default: 'logfmt',
@@ -90,10 +41,10 @@ function logFlags(set: FlagSet): OperatorFlags['log'] {
       default: 'debug',
       help: 'Least severe level that is logged: debug, info, warn or error.',
     }),
-  };
+  } as const;
 }
 
-function serverFlags(set: FlagSet): OperatorFlags['server'] {
+function serverFlags(set: FlagSet) {
   const prefix = 'server.cluster-validation.http';
   return {
     port: set.add('server.port', intKind, {
@@ -118,10 +69,10 @@ function serverFlags(set: FlagSet): OperatorFlags['server'] {
       default: [],
       help: 'Comma-separated regular expressions; a request whose User-Agent matches one is not validated.',
     }),
-  };
+  } as const;
 }
 
-function kubernetesFlags(set: FlagSet): OperatorFlags['kubernetes'] {
+function kubernetesFlags(set: FlagSet) {
   return {
     apiUrl: set.add('kubernetes.api-url', stringKind, {
       default: '',
@@ -153,10 +104,10 @@ function kubernetesFlags(set: FlagSet): OperatorFlags['kubernetes'] {
       default: '',
       help: 'The one namespace that is served. Required.',
     }),
-  };
+  } as const;
 }
 
-function rolloutFlags(set: FlagSet): OperatorFlags['rollout'] {
+function rolloutFlags(set: FlagSet) {
   return {
     interval: set.add('reconcile.interval', durationKind, {
       default: seconds(5),
@@ -192,10 +143,10 @@ function rolloutFlags(set: FlagSet): OperatorFlags['rollout'] {
         'Time for which nothing is disrupted after a start, unless the Lease says that the process before ended ' +
         'in good order: for as long its last requests may still arrive.',
     }),
-  };
+  } as const;
 }
 
-function leaderElectionFlags(set: FlagSet): OperatorFlags['leaderElection'] {
+function leaderElectionFlags(set: FlagSet) {
   const prefix = 'leader-election';
   return {
     isEnabled: set.add(`${prefix}.enabled`, boolKind, {
@@ -220,10 +171,10 @@ function leaderElectionFlags(set: FlagSet): OperatorFlags['leaderElection'] {
       default: 'rollout-operator',
       help: 'Name of the Lease.',
     }),
-  };
+  } as const;
 }
 
-function tlsFlags(set: FlagSet): OperatorFlags['tls'] {
+function tlsFlags(set: FlagSet) {
   return {
     isEnabled: set.add('server-tls.enabled', boolKind, {
       default: false,
@@ -249,10 +200,10 @@ function tlsFlags(set: FlagSet): OperatorFlags['tls'] {
       default: true,
       help: 'Write the self-signed CA into the webhook configurations of this operator.',
     }),
-  };
+  } as const;
 }
 
-function selfSignedFlags(set: FlagSet): OperatorFlags['selfSigned'] {
+function selfSignedFlags(set: FlagSet) {
   const prefix = 'server-tls.self-signed-cert';
   return {
     isEnabled: set.add(`${prefix}.enabled`, boolKind, {
@@ -275,5 +226,5 @@ function selfSignedFlags(set: FlagSet): OperatorFlags['selfSigned'] {
       default: millis(31_536_000_000),
       help: 'Time for which the self-signed certificate is valid, such as 90d or 1y.',
     }),
-  };
+  } as const;
 }

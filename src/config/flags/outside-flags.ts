@@ -1,16 +1,8 @@
 import { boolKind, intKind, stringKind } from './flag-kind.ts';
-import type { Flag, FlagSet } from './go-flags.ts';
+import type { FlagSet } from './go-flags.ts';
 
 /** Whom StatefulsetRollouts talk to besides the API server, as the command line says. */
-export interface OutsideFlags {
-  readonly clusterName: Flag<string>;
-  readonly allowedHosts: Flag<string>;
-  readonly attempts: Flag<number>;
-  readonly signingKeyFile: Flag<string>;
-  readonly isLoopbackPermitted: Flag<boolean>;
-  readonly slackTokenFile: Flag<string>;
-  readonly slackUrl: Flag<string>;
-}
+export type OutsideFlags = ReturnType<typeof allOfOutside>;
 
 /** What these flags come to. */
 export interface OutsideConfig {
@@ -35,6 +27,10 @@ export interface OutsideConfig {
 
 /** Adds to `set` the flags of those who are told how rollouts go. */
 export function outsideFlags(set: FlagSet): OutsideFlags {
+  return allOfOutside(set);
+}
+
+function allOfOutside(set: FlagSet) {
   return {
     clusterName: set.add('cluster-name', stringKind, {
       default: '',
@@ -66,7 +62,7 @@ export function outsideFlags(set: FlagSet): OutsideFlags {
       default: '',
       help: 'Base URL of the API of Slack; for tests. When empty: that of Slack itself.',
     }),
-  };
+  } as const;
 }
 
 /** Returns why the program cannot run with `flags`, as one sentence; undefined when it can. */

@@ -1,16 +1,18 @@
-import { type Millis, minutes } from '#base/units.ts';
+import { minutes } from '#base/units.ts';
+import { type ConsulFlags, consulFlags } from '../consul-config.ts';
 import { boolKind, durationKind, stringKind } from './flag-kind.ts';
 import type { Flag, FlagSet } from './go-flags.ts';
+import { type OutsideFlags, outsideFlags } from './outside-flags.ts';
 
 /** The flags of `statefulset-rollout` whose names nothing else has; the program that runs everything takes them, too. */
-export interface OwnStatefulsetFlags {
-  readonly watchedNamespace: Flag<string>;
-  readonly isPinAssumed: Flag<boolean>;
-  readonly partialAging: Flag<Millis>;
-}
+export type StatefulsetFlags = ReturnType<typeof rolloutFlags> & OutsideFlags & ConsulFlags;
 
 /** Adds those flags to `set`: what is added here, both programs know. */
-export function ownStatefulsetFlags(set: FlagSet): OwnStatefulsetFlags {
+export function statefulsetFlags(set: FlagSet): StatefulsetFlags {
+  return { ...rolloutFlags(set), ...outsideFlags(set), ...consulFlags(set) };
+}
+
+function rolloutFlags(set: FlagSet) {
   return {
     watchedNamespace: set.add('watch-namespace', stringKind, {
       default: '',
@@ -24,7 +26,7 @@ export function ownStatefulsetFlags(set: FlagSet): OwnStatefulsetFlags {
       default: false,
       help: 'Pin pods before Kubernetes 1.29, too: its StatefulSet controller has the fix of kubernetes/kubernetes 120731.',
     }),
-  };
+  } as const;
 }
 
 /**
@@ -32,7 +34,7 @@ export function ownStatefulsetFlags(set: FlagSet): OwnStatefulsetFlags {
  * undefined where nothing is.
  */
 export function problemOfStatefulsetFlags(
-  { watchedNamespace }: OwnStatefulsetFlags,
+  { watchedNamespace }: StatefulsetFlags,
   namespace: Flag<string>,
 ): string | undefined {
   const { name, isGiven, value } = watchedNamespace;

@@ -1,18 +1,8 @@
 import type { Decision } from './decision.ts';
-import { isWished, type Reason } from './reasons.ts';
+import { type Reason, reasonCatalogue } from './reasons.ts';
 
 /** A decision to do nothing about a set. */
 export type Hold = Extract<Decision, { kind: 'hold' }>;
-
-/** Holds that only follow from another one. */
-const secondary: ReadonlySet<Reason> = new Set<Reason>([
-  'ZoneOrder',
-  'ScaleOrder',
-  'LeaderNotReady',
-  'MinimumTimeNotElapsed',
-  'DownscaleDelayed',
-  'AwaitingPods',
-]);
 
 /**
  * Returns the one hold that says best what a group waits for: the first that does not merely follow from another; undefined
@@ -25,5 +15,6 @@ export function primaryHold(decisions: readonly Decision[]): Hold | undefined {
 
 /** Reports whether `reason` only follows from another one, or from a person's wish. */
 function isSecondary(reason: Reason): boolean {
-  return secondary.has(reason) || isWished(reason);
+  const { urgency } = reasonCatalogue[reason];
+  return urgency === 'secondary' || urgency === 'wished';
 }

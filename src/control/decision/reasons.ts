@@ -1,34 +1,4 @@
-/** What a reason stands for, as `docs/reasons.md` shows it. */
-export interface ReasonEntry {
-  /**
-   * `act`: something is done. `hold`: nothing is done, and why; also a label of the blocked gauge. `warn`: input
-   * that cannot be used as it is, while work goes on.
-   */
-  readonly kind: 'act' | 'hold' | 'warn';
-  /** When the reason is true; a checker evaluates it against the cluster's state (LIVE-2). */
-  readonly isTrueWhen: string;
-  /** What a person can do about it. */
-  readonly remedy: string;
-  /** Whether a user asked for it, so that telling it once is enough. */
-  readonly isWished?: boolean;
-}
-
-function act(isTrueWhen: string): ReasonEntry {
-  return { kind: 'act', isTrueWhen, remedy: 'Nothing; this is the work itself.' };
-}
-
-function hold(isTrueWhen: string, remedy: string): ReasonEntry {
-  return { kind: 'hold', isTrueWhen, remedy };
-}
-
-/** Returns a hold that a user asked for. */
-function wish(isTrueWhen: string, remedy: string): ReasonEntry {
-  return { kind: 'hold', isTrueWhen, remedy, isWished: true };
-}
-
-function warn(isTrueWhen: string, remedy: string): ReasonEntry {
-  return { kind: 'warn', isTrueWhen, remedy };
-}
+import { act, alarm, hold, type ReasonEntry, secondary, warn, wish } from './reason-entry.ts';
 
 /**
  * Every reason that this operator gives for anything (D-15): Events, log lines, the blocked gauge, the terminal and
@@ -71,15 +41,15 @@ export const reasonCatalogue = {
     'The only unavailable pods of the zone are ready, but not yet for minReadySeconds.',
     'Wait; the message says until when.',
   ),
-  StuckPodKept: hold(
+  StuckPodKept: alarm(
     'A pod cannot become ready by itself, and the pod that would be made in its place may run the same revision.',
     'Look at the pod that the message names, and delete it if a new one of the same revision helps.',
   ),
-  MultipleZonesUnavailable: hold(
+  MultipleZonesUnavailable: alarm(
     'Two or more zones of the group have unavailable pods.',
     'Bring all zones but one back; the message names the pods.',
   ),
-  PausedZoneUnavailable: hold(
+  PausedZoneUnavailable: alarm(
     'A paused zone has unavailable pods, so no other zone may lose one.',
     'Repair the paused zone, or take the annotation grafana.com/rollout-paused off.',
   ),
@@ -87,7 +57,7 @@ export const reasonCatalogue = {
     'The zone has as many unavailable pods as rollout-max-unavailable allows.',
     'Wait until restarted pods are available, or raise rollout-max-unavailable.',
   ),
-  ZoneOrder: hold(
+  ZoneOrder: secondary(
     'Another zone of the group is being updated first.',
     'Wait; zones are updated one after the other.',
   ),
@@ -99,39 +69,39 @@ export const reasonCatalogue = {
     'A disruption budget refuses the deletion of every pod that could be next.',
     'Look at the budget that the message names.',
   ),
-  BudgetUnclear: hold(
+  BudgetUnclear: alarm(
     'It is unknown which disruption budget governs a pod, or which disruptions that budget has granted.',
     'Let exactly one ZoneAwarePodDisruptionBudget select the pod, and correct one that cannot be read; where the message says until when, wait.',
   ),
-  DownscaleDelayed: hold(
+  DownscaleDelayed: secondary(
     'The pod with the highest ordinal is prepared to go, but not yet for rollout-delayed-downscale.',
     'Wait; the message says until when. Raise the wanted count again to cancel.',
   ),
-  AwaitingPods: hold(
+  AwaitingPods: secondary(
     'Pods are being asked since when they have been prepared to go.',
     'Wait for their answers, each at most -pods.client-timeout.',
   ),
-  PodNotPrepared: hold(
+  PodNotPrepared: alarm(
     'A pod that is to go does not say that it is prepared, so that it and all below it stay.',
     'Look at the pod that the message names; its endpoint must answer 2xx with a JSON "timestamp".',
   ),
-  InvalidDelayedDownscale: hold(
+  InvalidDelayedDownscale: alarm(
     'The annotations of delayed down-scale cannot be read, or no pod can be called with them.',
     'Correct the annotation that the message names, or take both off to scale without delay.',
   ),
-  ConflictingOwners: hold(
-    'Another kind of resource, such as a PhasedRollout, also names a set of the group, so that neither rolls out or scales the set.',
+  ConflictingOwners: alarm(
+    'Another kind of resource, such as a PhasedRollout, also names a set of the group, so that neither of the two rolls out or scales the set.',
     'Delete one of the two, or take the label rollout-group off the set.',
   ),
-  WrongUpdateStrategy: hold(
+  WrongUpdateStrategy: alarm(
     'A set of the group has another update strategy than OnDelete.',
     'Set spec.updateStrategy.type to OnDelete in the set that the message names.',
   ),
-  SetTooLarge: hold(
+  SetTooLarge: alarm(
     'A set of the group has more than 20000 replicas, which is more than is looked at.',
     'Correct spec.replicas of the set that the message names.',
   ),
-  RevisionMissing: hold(
+  RevisionMissing: alarm(
     'The status of a set lacks its current or its update revision.',
     'Wait for the StatefulSet controller; if it lasts, look whether that controller runs.',
   ),
@@ -147,11 +117,11 @@ export const reasonCatalogue = {
     'A deletion or a scaling got no answer, so it counts as done until the pod or the set shows otherwise.',
     'Wait at most 120 s.',
   ),
-  ViewNotFresh: hold(
+  ViewNotFresh: alarm(
     'The view of the group cannot be proven to be at most 10 s old, or has not been kept up to date for 30 s.',
     'Look whether the API server answers lists and watches of this operator.',
   ),
-  AwaitingOwnWrite: hold(
+  AwaitingOwnWrite: alarm(
     'A write of this operator is not shown by its watch yet.',
     'Wait; if it lasts, look whether the API server answers watches of this operator.',
   ),
@@ -159,40 +129,40 @@ export const reasonCatalogue = {
     'A request that the next step needs has had no answer for more than 10 s.',
     'Look whether the API server answers; each request ends after 30 s, and is tried again.',
   ),
-  RequestRefused: hold(
+  RequestRefused: alarm(
     'The API server refuses a request that the next step needs.',
     'Look at the message; often a permission is missing.',
   ),
 
-  LeaderNotFound: hold(
+  LeaderNotFound: alarm(
     'A set follows a StatefulSet that its rollout group does not have.',
     'Correct grafana.com/rollout-downscale-leader, or put the leader into the group.',
   ),
-  LeaderNotReady: hold(
+  LeaderNotReady: secondary(
     'A set grows only once its leader is ready, and it is not.',
     'Wait for the pods of the leader, or take grafana.com/rollout-upscale-only-when-leader-ready off.',
   ),
-  MinimumTimeNotElapsed: hold(
+  MinimumTimeNotElapsed: secondary(
     'Another zone of the group was scaled down, and the minimum time since then has not passed.',
     'Wait; the message says since when. grafana.com/rollout-force-replicas does not wait.',
   ),
-  MinimumTimeUnknown: hold(
+  MinimumTimeUnknown: alarm(
     'A zone was scaled down, and the label grafana.com/min-time-between-zones-downscale of a set that is to shrink is missing or cannot be read.',
     'Give the set the label, with a Go duration such as 12h.',
   ),
-  LastDownscaleUnknown: hold(
+  LastDownscaleUnknown: alarm(
     'It is unknown when another zone of the group was last scaled down.',
     'Correct or remove what the message names.',
   ),
-  ConflictingSources: hold(
+  ConflictingSources: alarm(
     'A set has both a leader and a resource to mirror.',
     'Take the annotations of one of them off.',
   ),
-  ReferenceUnresolved: hold(
+  ReferenceUnresolved: alarm(
     'The API server has no resource of the kind and group that a set mirrors.',
     'Correct the kind or the api-version in the annotations, or install what is missing.',
   ),
-  ReferenceUnreadable: hold(
+  ReferenceUnreadable: alarm(
     'The replicas of the resource that a set mirrors cannot be read; nothing is scaled on a guess.',
     'Look whether the resource exists, and whether the Role permits to get its scale subresource.',
   ),
@@ -200,19 +170,19 @@ export const reasonCatalogue = {
     'A set is to lose pods while another zone of the group lacks pods that this operator may have taken.',
     'Wait until the pods that the message names are available or gone.',
   ),
-  ScaleOrder: hold(
+  ScaleOrder: secondary(
     'Another set of the group is being scaled first.',
     'Wait; one set is scaled at a time.',
   ),
-  ScaleRefused: hold(
+  ScaleRefused: alarm(
     'The API server, or a webhook, refuses to change the replicas of a set, or those that a mirrored resource reports; it is tried again ever more rarely.',
     'Look at the message; often a webhook protects the pods, or a permission is missing.',
   ),
-  ReplicasContested: hold(
+  ReplicasContested: alarm(
     'Another client keeps changing back the replicas of a set, or those that a mirrored resource reports; they are written ever more rarely.',
     'Let only one of them own the value: take the autoscaler or the annotation off the set, or switch the write-back off.',
   ),
-  RevisionContested: hold(
+  RevisionContested: alarm(
     'Another client keeps changing back status.currentRevision of a set that is up to date; it is written ever more rarely.',
     'Let only the StatefulSet controller and this operator write the status of the set.',
   ),
@@ -270,13 +240,7 @@ export const reasonCatalogue = {
 /** One word of the catalogue. */
 export type Reason = keyof typeof reasonCatalogue;
 
-const wished: ReadonlySet<string> = new Set(
-  Object.entries<ReasonEntry>(reasonCatalogue)
-    .filter(([, entry]) => entry.isWished === true)
-    .map(([reason]) => reason),
-);
-
 /** Reports whether a hold with `reason` is what a user asked for, such as a pause. */
-export function isWished(reason: string): boolean {
-  return wished.has(reason);
+export function isWished(reason: Reason): boolean {
+  return reasonCatalogue[reason].urgency === 'wished';
 }

@@ -5,7 +5,8 @@ import { changedAfter, unchangedAfter } from '#base/told-again.ts';
 import { type Monotonic, monotonic } from '#base/units.ts';
 import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
 import type { SetRef } from './decision.ts';
-import { isWished, type Reason, reasonCatalogue } from './reasons.ts';
+import type { ReasonEntry } from './reason-entry.ts';
+import { type Reason, reasonCatalogue } from './reasons.ts';
 
 /** Where reports go, and the clock that says when something is reported again. */
 export interface ReportPorts {
@@ -22,10 +23,8 @@ export interface ReportSubject {
   readonly kind: string;
   /** Names the object in log lines. */
   readonly field: string;
-  /** Whether a hold is what a user asked for, so that it is reported once. */
-  readonly isWished: (reason: string) => boolean;
-  /** Whether a hold is not a part of an ordinary rollout, but needs a person to look. */
-  readonly isAlarming: (reason: string) => boolean;
+  /** What is said of them, and how much attention each deserves. */
+  readonly reasons: Readonly<Record<string, ReasonEntry>>;
 }
 
 /** A decision as far as reports tell it. */
@@ -115,7 +114,7 @@ export class PlanReporter {
 
   #tell(decision: Reported): void {
     const { set, because } = decision;
-    const isWarning = decision.kind === 'warn' || this.#about.isAlarming(because.reason);
+    const isWarning = decision.kind === 'warn' || isAlarming(this.#about, because);
     const fields = {
       [this.#about.field]: set.name,
       reason: because.reason,
@@ -171,15 +170,26 @@ function statementsOf(decisions: readonly Reported[]): ReadonlyMap<string, State
 }
 
 /** Returns when `statement` is reported again after `last`, on the monotonic clock; infinity for what is reported once. */
-function againAt({ decisions, texts }: Statement, last: Told, { isWished }: ReportSubject): number {
+function againAt({ decisions, texts }: Statement, last: Told, about: ReportSubject): number {
   const hasNews = decisions.some((decision) => decision.kind === 'warn' && isNews(decision, last));
   if (hasNews) return last.at + changedAfter;
   const isRepeated = decisions.some(
-    ({ kind, because }) => kind === 'hold' && !isWished(because.reason),
+    ({ kind, because }) => kind === 'hold' && !isWished(about, because),
   );
   if (!isRepeated) return Number.POSITIVE_INFINITY;
   const isSame = texts.size === last.texts.size && [...texts].every((text) => last.texts.has(text));
   return last.at + (isSame && !last.isOver ? unchangedAfter : changedAfter);
+}
+
+/** Reports whether a hold is what a user asked for, so that it is reported once. */
+function isWished({ reasons }: ReportSubject, { reason }: Because): boolean {
+  return reasons[reason]?.urgency === 'wished';
+}
+
+/** Reports whether a user has to look; what no table has is not known to be ordinary. */
+function isAlarming({ reasons }: ReportSubject, { reason }: Because): boolean {
+  const { urgency } = reasons[reason] ?? { urgency: 'alarming' };
+  return urgency === 'alarming';
 }
 
 /** Reports whether what `decision` says was not reported with `last`. */
@@ -192,35 +202,9 @@ function reportsItself({ kind }: Reported): boolean {
   return kind !== 'hold' && kind !== 'warn';
 }
 
-const alarming: ReadonlySet<string> = new Set<Reason>([
-  'MultipleZonesUnavailable',
-  'PausedZoneUnavailable',
-  'BudgetUnclear',
-  'PodNotPrepared',
-  'InvalidDelayedDownscale',
-  'WrongUpdateStrategy',
-  'ConflictingOwners',
-  'SetTooLarge',
-  'StuckPodKept',
-  'RevisionMissing',
-  'AwaitingOwnWrite',
-  'ViewNotFresh',
-  'LeaderNotFound',
-  'MinimumTimeUnknown',
-  'LastDownscaleUnknown',
-  'ConflictingSources',
-  'ReferenceUnresolved',
-  'ReferenceUnreadable',
-  'ScaleRefused',
-  'ReplicasContested',
-  'RevisionContested',
-  'RequestRefused',
-]);
-
 const ofStatefulSets: ReportSubject = {
   apiVersion: 'apps/v1',
   kind: 'StatefulSet',
   field: 'statefulset',
-  isWished,
-  isAlarming: (reason) => alarming.has(reason),
+  reasons: reasonCatalogue,
 };

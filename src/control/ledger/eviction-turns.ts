@@ -19,11 +19,28 @@ export class EvictionTurns {
     }
     for (const [uid, until] of this.#resting) if (until <= now) this.#resting.delete(uid);
     const evicted = reservations.filter(({ claims }) => claims.some(({ by }) => by === 'eviction'));
-    this.#since = new Map(evicted.map(({ uid }) => [uid, this.#since.get(uid) ?? now]));
+    this.#since = endedTogether(
+      new Map(evicted.map(({ uid }) => [uid, this.#since.get(uid) ?? now])),
+      now,
+    );
   }
 
   /** Returns the same as a ledger is decided on. */
   sightings(): Pick<Sightings, 'evictedSince' | 'resting'> {
     return { evictedSince: this.#since, resting: this.#resting };
   }
+}
+
+/**
+ * Returns `since` with the turn of each pod ended where that of one has, unless it has only begun: a zone is free for others
+ * when none of its pods is given away, and with ends of their own two pods that never go could keep it for ever.
+ */
+function endedTogether(
+  since: ReadonlyMap<string, Monotonic>,
+  now: Monotonic,
+): ReadonlyMap<string, Monotonic> {
+  const end = monotonic(now - longestUnused);
+  if (![...since.values()].some((at) => at <= end)) return since;
+  const begun = now - othersTurn;
+  return new Map([...since].map(([uid, at]) => [uid, at <= begun && at > end ? end : at]));
 }

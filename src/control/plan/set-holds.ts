@@ -6,14 +6,18 @@ import type { OtherOwners } from '../watch/owners-of-sets.ts';
 import type { Refusals } from '../write/refusals.ts';
 import type { PredecessorWait } from './predecessor-wait.ts';
 
+/** All that {@link SetHeldReason} can be. */
+export const setHeldReasons = [
+  'AwaitingPredecessor',
+  'AwaitingAnswer',
+  'ViewNotFresh',
+  'BudgetRefused',
+  'BudgetUnclear',
+  'RequestRefused',
+] as const;
+
 /** Who forbids the disruption of a set that one resource rolls out. */
-export type SetHeldReason =
-  | 'AwaitingPredecessor'
-  | 'AwaitingAnswer'
-  | 'ViewNotFresh'
-  | 'BudgetRefused'
-  | 'BudgetUnclear'
-  | 'RequestRefused';
+export type SetHeldReason = (typeof setHeldReasons)[number];
 
 /** Why nothing may be disrupted now. */
 export interface SetHold {

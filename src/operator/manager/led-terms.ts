@@ -60,22 +60,31 @@ export async function runLedTerms(
   const closed = new AbortController();
   const electing = runElection(election, settings, { client: leaseClient, signal: closed.signal });
   try {
-    await lead({ client, election, reconcile }, signal);
+    const term = (leading: Leading, working: AbortSignal): Promise<boolean> =>
+      reconcile({ client, election, leading }, working);
+    await lead(election, term, signal);
   } finally {
     closed.abort();
     await electing;
   }
 }
 
-async function lead(
-  { client, election, reconcile }: Omit<LedTerm, 'leading'> & { readonly reconcile: ReconcileTerm },
+/**
+ * Has `reconcile` run whenever this process leads, until `signal` aborts. A process that led without a Lease, as its Role did
+ * not permit one, begins anew when it can have one after all.
+ *
+ * @throws {LeaseLostError} when it led with a Lease, and may not any more; what a term throws
+ */
+export async function lead(
+  election: LeaderElection,
+  reconcile: (leading: Leading, working: AbortSignal) => Promise<boolean>,
   signal: AbortSignal,
 ): Promise<void> {
   for (;;) {
     const leading = await election.leading(signal).catch(() => undefined);
     if (leading === undefined) return;
     const working = AbortSignal.any([signal, leading.signal]);
-    const isClean = await reconcile({ client, election, leading }, working);
+    const isClean = await reconcile(leading, working);
     const { state } = election;
     if (signal.aborted) return election.end({ isClean });
     if (state.kind === 'lost') {

@@ -1,27 +1,17 @@
 import type { IncomingMessage } from 'node:http';
-import type { Webhook } from '#admission/review/review.ts';
-import { handlersOf } from '#admission/review/review-handler.ts';
-import { reviewCounter } from '#admission/review/review-metrics.ts';
-import { type AdmissionServer, startAdmissionServer } from '#admission/server/admission-server.ts';
 import { assertNever } from '#base/assert-never.ts';
-import { aborted } from '#base/async/aborted.ts';
 import type { Clock } from '#base/clock.ts';
-import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { minutes } from '#base/units.ts';
-import type { CertificateSource } from '#certificate/x509/certificate-source.ts';
-import type { Config } from '#config/config.ts';
-import type { PhasedRolloutConfig } from '#config/phased-config.ts';
+import type { ManagerConfig } from '#config/manager-config.ts';
 import { ScrapeAccess } from '#kubernetes/authorization/scrape-access.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { WholeResponse } from '#telemetry/http/http-response.ts';
-import { routeLabel } from '#telemetry/http/http-route.ts';
 import { type HttpServer, startHttpServer } from '#telemetry/http/http-server.ts';
 import type { HttpServerMetrics } from '#telemetry/http/http-server-metrics.ts';
 import { probeApp } from '#telemetry/http/probe-app.ts';
 import { scrapeApp } from '#telemetry/http/scrape-app.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
-import { openCertificate } from './certificate.ts';
 
 /** What the servers of this program share under the names of managers of controller-runtime. */
 export interface ManagerServerOptions {
@@ -36,7 +26,7 @@ export interface ManagerServerOptions {
 const tenYears = minutes(10 * 365 * 24 * 60);
 
 /** Nobody says here which cluster a request is for. */
-const clusterValidation = Object.freeze({
+export const clusterValidation = Object.freeze({
   isEnabled: false,
   isSoft: false,
   cluster: '',
@@ -46,7 +36,7 @@ const clusterValidation = Object.freeze({
 
 /** Serves the probes; undefined where none are wanted. @throws {Error} one sentence, when the port cannot be listened on */
 export async function startProbes(
-  { probes }: Pick<PhasedRolloutConfig, 'probes'>,
+  { probes }: Pick<ManagerConfig, 'probes'>,
   options: ManagerServerOptions,
 ): Promise<HttpServer | undefined> {
   if (probes === undefined) return undefined;
@@ -63,7 +53,7 @@ export async function startProbes(
  * @throws {Error} one sentence, when the port cannot be listened on
  */
 export async function startScrapes(
-  { metrics: address }: Pick<PhasedRolloutConfig, 'metrics'>,
+  { metrics: address }: Pick<ManagerConfig, 'metrics'>,
   options: ManagerServerOptions & { readonly client: Client },
 ): Promise<HttpServer | undefined> {
   if (address === undefined) return undefined;
@@ -120,73 +110,4 @@ function plainOptions(
 ): Parameters<typeof startHttpServer>[0] {
   const answering = { clock, logger: log, registry, metrics: httpMetrics, isReady };
   return { ...answering, clusterValidation, port, ...(host !== undefined && { host }) };
-}
-
-/** Webhooks that are served. */
-export interface ServedWebhooks {
-  /** The port of reviews. */
-  readonly port: number;
-  /** Resolves once the API server can be expected to trust the certificate, which takes {@link run}. */
-  readonly ready: Promise<void>;
-  /** Serves until `signal` aborts, then drains. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
-/** Opens the webhooks. @throws {Error} one sentence, when the certificate or the port cannot be used */
-export async function openWebhooks(
-  config: Config,
-  options: ManagerServerOptions & {
-    readonly client: Client;
-    readonly webhooks: readonly Webhook[];
-  },
-  signal: AbortSignal,
-): Promise<ServedWebhooks> {
-  const { log } = options;
-  const certificate = await openCertificate({ ...options, config }, signal);
-  const server = await serveReviews(config, certificate.source, options);
-  certificate.source.onChange(() => {
-    server.setCertificate(certificate.source.current()).then(
-      () => log.info('webhook certificate changed'),
-      (error: unknown) => log.error('webhook certificate not changed', { err: errorOf(error) }),
-    );
-  });
-  return {
-    port: server.port,
-    ready: certificate.ready,
-    run: async (ending) => {
-      const failed = new AbortController();
-      const watching = certificate.run(AbortSignal.any([ending, failed.signal]));
-      try {
-        await Promise.race([server.failed, watching, aborted(ending)]);
-      } finally {
-        failed.abort();
-        await Promise.all([server.close(), watching]);
-      }
-    },
-  };
-}
-
-function serveReviews(
-  { tls: { requestTimeout, port } }: Config,
-  source: CertificateSource,
-  {
-    clock,
-    log,
-    registry,
-    httpMetrics: metrics,
-    webhooks,
-  }: ManagerServerOptions & { readonly webhooks: readonly Webhook[] },
-): Promise<AdmissionServer> {
-  const routes = webhooks.map(({ path }) => routeLabel(path));
-  const countReview = reviewCounter(registry, routes);
-  return startAdmissionServer({
-    port,
-    certificate: source.current(),
-    clock,
-    log,
-    metrics,
-    clusterValidation,
-    handlers: handlersOf(webhooks, { clock, log, requestTimeout, countReview }),
-    requestTimeout,
-  });
 }

@@ -1,6 +1,6 @@
 import { phasedRolloutPrefix } from '#admission/webhook-configuration/phased-webhook-configurations.ts';
 import { certificatePermissions } from '#certificate/permissions.ts';
-import { leaseName, secretName } from '#config/phased-config.ts';
+import { phasedNames } from '#config/phased-config.ts';
 import type { Permission } from '#kubernetes/authorization/permission.ts';
 import { scrapePermissions } from '#kubernetes/authorization/scrape-permissions.ts';
 import { leasePermissions } from '#kubernetes/leader-election/lease-permissions.ts';
@@ -19,7 +19,7 @@ export const phasedFrontPermissions: PhasedFrontPermissions = statedPermissions(
 
 function statedPermissions(): PhasedFrontPermissions {
   const certificate = certificatePermissions({
-    secret: secretName,
+    secret: phasedNames.secret,
     configurations: {
       mutating: [`${phasedRolloutPrefix}mutating-webhook-configuration`],
       validating: [`${phasedRolloutPrefix}validating-webhook-configuration`],
@@ -27,7 +27,10 @@ function statedPermissions(): PhasedFrontPermissions {
   });
   const isForCluster = ({ isClusterScoped = false }: Permission): boolean => isClusterScoped;
   return {
-    own: [...leasePermissions(leaseName), ...certificate.filter((each) => !isForCluster(each))],
+    own: [
+      ...leasePermissions(phasedNames.lease),
+      ...certificate.filter((each) => !isForCluster(each)),
+    ],
     cluster: [
       ...phasedRolloutPermissions,
       ...certificate.filter(isForCluster),

@@ -1,4 +1,4 @@
-import { leaseName } from '#config/statefulset-config.ts';
+import { statefulsetNames } from '#config/statefulset-config.ts';
 import type { Permission } from '#kubernetes/authorization/permission.ts';
 import { leasePermissions } from '#kubernetes/leader-election/lease-permissions.ts';
 import { statefulsetRolloutPermissions } from '#statefulset-rollout/permissions.ts';
@@ -13,6 +13,6 @@ export interface StatefulsetFrontPermissions {
 
 /** All of it: there is no webhook, and so no certificate. */
 export const statefulsetFrontPermissions: StatefulsetFrontPermissions = Object.freeze({
-  own: leasePermissions(leaseName),
+  own: leasePermissions(statefulsetNames.lease),
   watched: statefulsetRolloutPermissions,
 });

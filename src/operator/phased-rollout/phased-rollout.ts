@@ -1,38 +1,18 @@
 import { phasedRolloutDefaults } from '#admission/custom-resource/phased-rollout-defaults.ts';
 import { phasedRolloutValidation } from '#admission/custom-resource/phased-rollout-validation.ts';
-import { aborted } from '#base/async/aborted.ts';
-import type { Clock } from '#base/clock.ts';
-import type { Logger } from '#base/logger.ts';
 import type { Prometheus } from '#check/prometheus/prometheus.ts';
-import type { Config } from '#config/config.ts';
 import type { PhasedRolloutConfig } from '#config/phased-config.ts';
-import type { Transport } from '#kubernetes/transport/transport.ts';
-import type { HttpServerMetrics } from '#telemetry/http/http-server-metrics.ts';
-import type { Readiness } from '#telemetry/http/readiness.ts';
 import type { BudgetMetrics } from '#telemetry/metrics/budget-metrics.ts';
-import type { OperatorMetrics } from '#telemetry/metrics/operator-metrics.ts';
-import type { MetricsRegistry } from '#telemetry/metrics.ts';
 import { decoratedClient } from '../manager/client.ts';
 import { type ReconcileTerm, runLedTerms } from '../manager/led-terms.ts';
-import { openWebhooks, startScrapes } from '../manager/servers.ts';
+import { endTogether, type ManagerOptions, tellWithoutEffect } from '../manager/options.ts';
+import { startScrapes } from '../manager/servers.ts';
+import { serveWebhooks } from '../manager/webhooks.ts';
 import { reconcilePhasedRollouts } from './reconcile.ts';
 
 /** What one run under the name of the sts-phased-rollout-operator is given. */
-export interface PhasedRolloutOptions {
-  readonly door: PhasedRolloutConfig;
-  /** What it shares with the other names. */
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly registry: MetricsRegistry;
-  readonly metrics: OperatorMetrics;
+export interface PhasedRolloutOptions extends ManagerOptions<PhasedRolloutConfig> {
   readonly budgetMetrics: BudgetMetrics;
-  readonly httpMetrics: HttpServerMetrics;
-  readonly readiness: Readiness;
-  /** The authorised way to the API server, without any decoration. */
-  readonly transport: Transport;
-  /** Names this process; new at every start. */
-  readonly identity: string;
   /** Asks Prometheus; its maker ends it. */
   readonly prometheus: Prometheus;
   /** What each term does. @default it reconciles PhasedRollouts */
@@ -50,7 +30,10 @@ export async function runPhasedRollout(
   signal: AbortSignal,
 ): Promise<void> {
   const { door, log, readiness } = options;
-  tellWithoutEffect(door, log);
+  tellWithoutEffect(log, door.withoutEffect);
+  if (door.webhooks === undefined) {
+    log.info('no webhooks are served', { why: 'ENABLE_WEBHOOKS is false' });
+  }
   const ending = new AbortController();
   const end = (): void => {
     readiness.withdraw();
@@ -60,47 +43,14 @@ export async function runPhasedRollout(
   else signal.addEventListener('abort', end, { once: true });
   const serving = { ...options, isReady: () => readiness.isReady() };
   const scrapes = await startScrapes(door, { ...serving, client: decoratedClient(options) });
+  const webhooks = [phasedRolloutDefaults(), phasedRolloutValidation()];
   try {
-    const running = [webhooksOf(options, ending.signal), work(options, ending.signal)];
-    try {
-      await Promise.race(running);
-    } finally {
-      end();
-      await Promise.allSettled(running);
-    }
+    const served = serveWebhooks(options, { webhooks }, ending.signal);
+    await endTogether([served, work(options, ending.signal)], end);
   } finally {
     signal.removeEventListener('abort', end);
     await scrapes?.close();
   }
-}
-
-/** Tells which flags have no effect: who reads a manifest takes each for what it says. */
-function tellWithoutEffect({ withoutEffect, webhooks }: PhasedRolloutConfig, log: Logger): void {
-  for (const { flag, why } of withoutEffect) log.warn('a flag has no effect here', { flag, why });
-  if (webhooks === undefined) {
-    log.info('no webhooks are served', { why: 'ENABLE_WEBHOOKS is false' });
-  }
-}
-
-/** Serves the webhooks, and tells that this process is ready as soon as they are trusted. */
-async function webhooksOf(options: PhasedRolloutOptions, signal: AbortSignal): Promise<void> {
-  const { door, config, log, readiness } = options;
-  if (door.webhooks === undefined) {
-    readiness.announce();
-    return aborted(signal);
-  }
-  const client = decoratedClient(options);
-  const served = [phasedRolloutDefaults(), phasedRolloutValidation()];
-  const isReady = (): boolean => readiness.isReady();
-  const serving = { ...options, client, webhooks: served, isReady };
-  const webhooks = await openWebhooks(config, serving, signal).catch((error: unknown) => {
-    if (signal.aborted) return undefined;
-    throw error;
-  });
-  if (webhooks === undefined) return;
-  log.info('webhooks served', { port: webhooks.port });
-  const announced = webhooks.ready.then(() => readiness.announce());
-  await Promise.all([announced, webhooks.run(signal)]);
 }
 
 function work(options: PhasedRolloutOptions, signal: AbortSignal): Promise<void> {

@@ -1,14 +1,13 @@
 import { atMost } from '#base/async/at-most.ts';
 import { seconds } from '#base/units.ts';
 import { askPermissions } from '#control/optional-permissions.ts';
-import { PredecessorWait } from '#control/plan/predecessor-wait.ts';
 import { podIndexers, statefulSetIndexers } from '#control/watch/group-sets.ts';
 import { groupOwners, OwnersOfSets } from '#control/watch/owners-of-sets.ts';
 import { OpenDisruptions } from '#control/write/open-disruptions.ts';
 import { type BudgetView, budgetView } from '#disruption-budget/cache/budget-view.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
-import { createEventRecorder, silentRecorder } from '#kubernetes/events/events.ts';
+import { silentRecorder } from '#kubernetes/events/events.ts';
 import type { Informer, InformerProblem } from '#kubernetes/informer/informer.ts';
 import { createInformer } from '#kubernetes/informer/shared-informer.ts';
 import { createWorkQueue } from '#kubernetes/queue/rate-limited-queue.ts';
@@ -24,6 +23,13 @@ import type { BudgetMetrics } from '#telemetry/metrics/budget-metrics.ts';
 import type { OperatorMetrics } from '#telemetry/metrics/operator-metrics.ts';
 import { openBudgets, type RunningBudgets } from '../budgets.ts';
 import type { LedTerm } from '../manager/led-terms.ts';
+import {
+  flushed,
+  leadershipOf,
+  predecessorOf,
+  recorderOf,
+  whileWatched,
+} from '../manager/term-parts.ts';
 import { type PhasedPortSettings, phasedPorts } from './ports.ts';
 
 /** What all terms of one process share. */
@@ -44,8 +50,6 @@ interface PhasedCaches {
 const longestBackoff = seconds(30);
 /** How long the start waits to learn of budgets that may not be readable at all (KW-20). */
 const budgetPatience = seconds(2);
-/** How long the end waits for Events that are not written yet. */
-const flushPatience = seconds(2);
 
 /**
  * Reconciles PhasedRollouts of all namespaces for one term, until `signal` aborts.
@@ -60,32 +64,20 @@ export async function reconcilePhasedRollouts(
 ): Promise<boolean> {
   const caches = createCaches(settings, term.client);
   const { rollouts, statefulSets, pods, budgets } = caches;
-  const ending = new AbortController();
-  const end = (): void => ending.abort();
-  if (signal.aborted) end();
-  else signal.addEventListener('abort', end, { once: true });
   const unreadable = new AbortController();
-  const { signal: untilEnd } = ending;
-  const watching = Promise.all([
-    rollouts.run(untilEnd),
-    statefulSets.run(untilEnd),
-    pods.run(untilEnd),
-    budgets.run(AbortSignal.any([untilEnd, unreadable.signal])),
-  ]);
-  try {
-    const synced = Promise.all([rollouts.synced, statefulSets.synced, pods.synced]);
-    const working = synced.then(
-      () => work(settings, { term, caches, unreadable }, ending.signal),
-      // They end before they are filled only with the term.
-      () => true,
-    );
-    // A view that cannot be trusted ends the term.
-    return await Promise.race([working, watching.then(() => working)]);
-  } finally {
-    end();
-    signal.removeEventListener('abort', end);
-    await Promise.allSettled([watching]);
-  }
+  return whileWatched(
+    {
+      watch: (until) => [
+        rollouts.run(until),
+        statefulSets.run(until),
+        pods.run(until),
+        budgets.run(AbortSignal.any([until, unreadable.signal])),
+      ],
+      synced: Promise.all([rollouts.synced, statefulSets.synced, pods.synced]),
+      work: (until) => work(settings, { term, caches, unreadable }, until),
+    },
+    signal,
+  );
 }
 
 /** What one term works in. */
@@ -123,9 +115,9 @@ async function work(
   parts: TermParts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { config, clock, log, identity } = settings;
+  const { clock, log, identity } = settings;
   const { term, caches } = parts;
-  const { client, election, leading } = term;
+  const { client, leading } = term;
   const { rollouts, statefulSets, pods } = caches;
   log.info('caches synced', {
     pods: pods.lister.size,
@@ -134,12 +126,7 @@ async function work(
   });
   const queue = createWorkQueue({ clock, name: 'phasedrollout', maxDelay: longestBackoff });
   const { events, budgets } = await openOptional(settings, parts, signal);
-  const predecessor = new PredecessorWait({
-    clock,
-    predecessor: leading.predecessor,
-    horizon: config.rollout.predecessorHorizon,
-    startedAt: clock.monotonic(),
-  });
+  const predecessor = predecessorOf(leading, settings);
   const open = new OpenDisruptions();
   const owners = new OwnersOfSets([groupOwners, phasedRolloutOwners(rollouts, () => true)]);
   const ports = phasedPorts(settings, { client, caches, events, queue, open });
@@ -149,8 +136,7 @@ async function work(
     owners: owners.besides(phasedKind),
     budgets: budgets.of('phased-rollouts'),
     onBudgetChange: (wake: () => void) => budgets.onChange(wake),
-    leads: () => election.leads(clock.monotonic()),
-    ...(leading.kind === 'leading' && { term: leading.term }),
+    ...leadershipOf(term, clock),
   };
   const led = { term: termPorts.term ?? identity, predecessor, events };
   try {
@@ -158,21 +144,8 @@ async function work(
     return isSettled;
   } finally {
     budgets.authority.close();
-    await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
+    await flushed(events, clock);
   }
-}
-
-function recorderOf(
-  { clock, log, metrics, identity }: PhasedSettings,
-  client: Client,
-): EventRecorder {
-  return createEventRecorder({
-    client,
-    clock,
-    logger: log,
-    instance: identity,
-    onRefused: (namespaces) => metrics.setPermissionRefused('create', 'events', namespaces > 0),
-  });
 }
 
 function createCaches({ clock, log }: PhasedSettings, client: Client): PhasedCaches {

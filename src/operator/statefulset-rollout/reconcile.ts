@@ -1,16 +1,14 @@
-import { atMost } from '#base/async/at-most.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { type Millis, seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
 import { askPermissions } from '#control/optional-permissions.ts';
-import { PredecessorWait } from '#control/plan/predecessor-wait.ts';
 import { podIndexers, statefulSetIndexers } from '#control/watch/group-sets.ts';
 import { groupOwners, OwnersOfSets } from '#control/watch/owners-of-sets.ts';
 import { OpenDisruptions } from '#control/write/open-disruptions.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
-import { createEventRecorder, silentRecorder } from '#kubernetes/events/events.ts';
+import { silentRecorder } from '#kubernetes/events/events.ts';
 import { createInformer } from '#kubernetes/informer/shared-informer.ts';
 import { createWorkQueue } from '#kubernetes/queue/rate-limited-queue.ts';
 import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
@@ -37,6 +35,13 @@ import {
 import type { OperatorMetrics } from '#telemetry/metrics/operator-metrics.ts';
 import type { RolloutMetrics } from '#telemetry/metrics/rollout-metrics.ts';
 import type { LedTerm } from '../manager/led-terms.ts';
+import {
+  flushed,
+  leadershipOf,
+  predecessorOf,
+  recorderOf,
+  whileWatched,
+} from '../manager/term-parts.ts';
 import { informerParts } from '../zone-caches.ts';
 import { type OperatorConsul, watchesOf } from './consul.ts';
 import { showRollouts } from './figures.ts';
@@ -64,8 +69,6 @@ export interface StatefulsetRolloutSettings {
 }
 
 const longestBackoff = seconds(60);
-/** How long the end waits for Events that are not written yet. */
-const flushPatience = seconds(2);
 
 /**
  * Reconciles StatefulsetRollouts for one term, until `signal` aborts.
@@ -80,21 +83,17 @@ export async function reconcileStatefulsetRollouts(
 ): Promise<boolean> {
   const caches = createCaches(settings, term.client);
   const informers = [caches.rollouts, caches.statefulSets, caches.pods, caches.budgets];
-  const ending = new AbortController();
-  const untilEnd = AbortSignal.any([signal, ending.signal]);
   showRollouts(caches.rollouts, settings.rolloutMetrics);
-  const watching = Promise.all(informers.map((informer) => informer.run(untilEnd)));
   try {
-    const working = Promise.all(informers.map(({ synced }) => synced)).then(
-      () => work(settings, { term, caches }, untilEnd),
-      // They end before they are filled only with the term.
-      () => true,
+    return await whileWatched(
+      {
+        watch: (until) => informers.map((informer) => informer.run(until)),
+        synced: Promise.all(informers.map(({ synced }) => synced)),
+        work: (until) => work(settings, { term, caches }, until),
+      },
+      signal,
     );
-    // A view that cannot be trusted ends the term.
-    return await Promise.race([working, watching.then(() => working)]);
   } finally {
-    ending.abort();
-    await Promise.allSettled([watching]);
     // The present leader shows them.
     settings.rolloutMetrics.forgetAll();
     settings.rolloutMetrics.watchQueue(undefined);
@@ -125,26 +124,20 @@ async function work(
     return isSettled;
   } finally {
     await watches?.close();
-    await atMost(flushPatience, events.flush(), { clock, signal: new AbortController().signal });
+    await flushed(events, clock);
   }
 }
 
 /** Opens the record of Events, which are written where the Role permits it (D-1). */
 async function openEvents(
-  { clock, log, metrics, identity, watchedNamespace: namespace = '' }: StatefulsetRolloutSettings,
+  settings: StatefulsetRolloutSettings,
   client: Client,
   signal: AbortSignal,
 ): Promise<EventRecorder> {
+  const { log, metrics, watchedNamespace: namespace = '' } = settings;
   const proven = Promise.resolve();
   const permitted = await askPermissions({ client, log, metrics, namespace, proven }, signal);
-  if (!permitted.canCreateEvents) return silentRecorder;
-  return createEventRecorder({
-    client,
-    clock,
-    logger: log,
-    instance: identity,
-    onRefused: (namespaces) => metrics.setPermissionRefused('create', 'events', namespaces > 0),
-  });
+  return permitted.canCreateEvents ? recorderOf(settings, client) : silentRecorder;
 }
 
 function portsOf(
@@ -171,16 +164,16 @@ function portsOf(
     readonly discovery: DiscoveryPort;
   },
 ): RolloutControllerPorts {
-  const { client, election, leading } = term;
+  const leadership = leadershipOf(term, clock);
   const parts = {
-    client,
+    client: term.client,
     caches,
     events,
     queue,
     discovery,
     parsePod: parseAddressedPod,
     open: new OpenDisruptions(),
-    leads: () => election.leads(clock.monotonic()),
+    ...leadership,
   };
   const owners = new OwnersOfSets([groupOwners, statefulsetRolloutOwners(caches.rollouts)]);
   return {
@@ -189,17 +182,9 @@ function portsOf(
       parts,
     ),
     owners: owners.besides(rolloutKind),
-    predecessor: predecessorOf(leading, { config, clock }),
-    ...(leading.kind === 'leading' && { term: leading.term }),
+    predecessor: predecessorOf(term.leading, { config, clock }),
+    ...leadership,
   };
-}
-
-function predecessorOf(
-  { predecessor }: LedTerm['leading'],
-  { config, clock }: Pick<StatefulsetRolloutSettings, 'config' | 'clock'>,
-): PredecessorWait {
-  const horizon = config.rollout.predecessorHorizon;
-  return new PredecessorWait({ clock, predecessor, horizon, startedAt: clock.monotonic() });
 }
 
 function createCaches(

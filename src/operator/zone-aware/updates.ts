@@ -1,7 +1,6 @@
 import { atMost } from '#base/async/at-most.ts';
 import { seconds } from '#base/units.ts';
 import { jointBudgets } from '#control/budget/joint-budgets.ts';
-import { PredecessorWait } from '#control/plan/predecessor-wait.ts';
 import { groupOwners, OwnersOfSets } from '#control/watch/owners-of-sets.ts';
 import { type BudgetView, budgetView } from '#disruption-budget/cache/budget-view.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -20,6 +19,7 @@ import {
 } from '#zone-aware-update/run-zone-aware-updates.ts';
 import { openBudgets, type RunningBudgets } from '../budgets.ts';
 import type { LedTerm } from '../manager/led-terms.ts';
+import { leadershipOf, predecessorOf, whileWatched } from '../manager/term-parts.ts';
 import { informerParts } from '../zone-caches.ts';
 import { showUpdates } from './figures.ts';
 import { type ZoneUpdatePortSettings, zoneUpdatePorts } from './update-ports.ts';
@@ -74,26 +74,18 @@ export async function reconcileZoneAwareUpdates(
   const caches = createCaches(settings, term.client);
   const { updates, budgets } = caches;
   showUpdates(updates, settings.updateMetrics);
-  const ending = new AbortController();
-  const untilEnd = AbortSignal.any([signal, ending.signal]);
   const unreadable = new AbortController();
-  const watching = Promise.all([
-    updates.run(untilEnd),
-    budgets.run(AbortSignal.any([untilEnd, unreadable.signal])),
-  ]);
-  try {
-    const synced = Promise.all([updates.synced, settings.zoneBudgets.caches.synced]);
-    const working = synced.then(
-      () => work(settings, { term, caches, unreadable }, untilEnd),
-      // They end before they are filled only with the term.
-      () => true,
-    );
-    // A view that cannot be trusted ends the term.
-    return await Promise.race([working, watching.then(() => working)]);
-  } finally {
-    ending.abort();
-    await Promise.allSettled([watching]);
-  }
+  return whileWatched(
+    {
+      watch: (until) => [
+        updates.run(until),
+        budgets.run(AbortSignal.any([until, unreadable.signal])),
+      ],
+      synced: Promise.all([updates.synced, settings.zoneBudgets.caches.synced]),
+      work: (until) => work(settings, { term, caches, unreadable }, until),
+    },
+    signal,
+  );
 }
 
 async function work(
@@ -127,22 +119,15 @@ function portsOf(
   { term, caches }: TermParts,
   budgets: RunningBudgets,
 ): UpdateControllerPorts {
-  const { config, clock, zoneBudgets } = settings;
-  const { election, leading } = term;
+  const { clock, zoneBudgets } = settings;
   const { updates } = caches;
   const owners = new OwnersOfSets([groupOwners, zoneAwareUpdateOwners(updates)]);
   return {
     ...zoneUpdatePorts(settings, { ...term, caches: { ...zoneBudgets.caches, updates } }),
-    predecessor: new PredecessorWait({
-      clock,
-      predecessor: leading.predecessor,
-      horizon: config.rollout.predecessorHorizon,
-      startedAt: clock.monotonic(),
-    }),
+    predecessor: predecessorOf(term.leading, settings),
     owners: owners.besides(updateKind),
     ...allBudgets(budgets, zoneBudgets),
-    leads: () => election.leads(clock.monotonic()),
-    ...(leading.kind === 'leading' && { term: leading.term }),
+    ...leadershipOf(term, clock),
   };
 }
 

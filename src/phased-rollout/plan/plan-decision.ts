@@ -7,12 +7,9 @@ import type { SetHeldReason } from '#control/plan/set-holds.ts';
 import type { WantedCondition } from '#kubernetes/custom-resource/conditions.ts';
 import type { RolloutStatus } from '../status.ts';
 
-/** Why nothing may be disrupted, from what guards that. */
-export type HeldReason = SetHeldReason;
-
 /** Why a plan does something, or does not. */
 export type PhasedReason =
-  | HeldReason
+  | SetHeldReason
   | 'FinalizerMissing'
   | 'Released'
   | 'Adopted'
@@ -50,8 +47,6 @@ export type PhasedReason =
   | 'SuspensionTakenBack'
   | 'CannotManage'
   | 'PrometheusConfigError';
-
-/** What a guard says. */
 
 /** Why a question cannot be asked. */
 export type BecauseUnaskable = Because<'PrometheusConfigError'>;

@@ -1,23 +1,17 @@
-import type { Clock } from '#base/clock.ts';
 import { problemText } from '#base/parsed.ts';
-import type { Instant, Millis, Monotonic } from '#base/units.ts';
+import type { Instant, Monotonic } from '#base/units.ts';
 import type { Credentials } from '#check/credentials/credentials.ts';
 import type { OpenQuestions } from '#check/open-questions.ts';
 import type { SeenStates } from '#check/seen-states.ts';
 import type { GroupBudgets, WantedDisruption } from '#control/budget/group-budgets.ts';
-import type { SetProof } from '#control/consistent-read/basis.ts';
-import type { ConsistentReads } from '#control/consistent-read/consistent-reads.ts';
-import type { PredecessorWait } from '#control/plan/predecessor-wait.ts';
-import { budgetHold, holdsOn } from '#control/plan/set-holds.ts';
+import { budgetHold, holdsOn, type LookedAt } from '#control/plan/set-holds.ts';
 import { leavingAt, type WholeProof } from '#control/plan/set-proof.ts';
-import type { SetScope, SetSnapshot } from '#control/watch/group-sets.ts';
-import type { OtherOwners } from '#control/watch/owners-of-sets.ts';
-import type { WatchedPods } from '#control/watch/watched-pods.ts';
-import type { OpenDisruptions } from '#control/write/open-disruptions.ts';
-import type { Refusals } from '#control/write/refusals.ts';
+import { namedSet, type ResourceMomentPorts } from '#control/resource/resource-moment.ts';
+import type { SetSnapshot } from '#control/watch/group-sets.ts';
 import type { Permission } from '#disruption/decision/permission.ts';
 import type { Informer } from '#kubernetes/informer/informer.ts';
-import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import { objectKey, parseObjectKey } from '#kubernetes/object-key.ts';
+import type { PodView } from '#statefulset/view.ts';
 import type { PhasedRolloutSpec } from '../api.ts';
 import { finalizer, ownerAnnotation, type RolloutView } from '../parse-resource.ts';
 import { nextToGo } from '../plan/let-go.ts';
@@ -29,33 +23,19 @@ import type { LiftedGates } from './lifted-gates.ts';
 import { indexes } from './phased-indexes.ts';
 
 /** What moments are made of. */
-export interface PhasedMomentPorts {
-  readonly clock: Clock;
+export interface PhasedMomentPorts extends ResourceMomentPorts {
   readonly rollouts: Informer<RolloutView>;
-  readonly statefulSets: Informer<StatefulSetView>;
-  readonly pods: Informer<PodView>;
-  readonly reads: ConsistentReads;
-  readonly open: OpenDisruptions;
-  readonly watched: WatchedPods;
-  readonly predecessor: PredecessorWait;
-  readonly refusals: Refusals;
   readonly budgets: GroupBudgets;
-  /** What names sets besides PhasedRollouts. */
-  readonly owners: OtherOwners;
   readonly questions: OpenQuestions;
   readonly lifted: LiftedGates;
   readonly seen: SeenStates;
   readonly credentials: Credentials;
-  readonly stuckAfter: Millis | undefined;
   /** What the last plan of this process remembered, by key. */
   readonly memories: ReadonlyMap<string, RememberedCheck>;
 }
 
 /** A PhasedRollout as one instant shows it, taken in one synchronous step (D-49). */
-export interface PhasedMoment {
-  readonly key: string;
-  readonly now: Instant;
-  readonly monotonic: Monotonic;
+export interface PhasedMoment extends LookedAt {
   readonly rollout: RolloutView;
   readonly snapshot: PhasedSnapshot;
   /** By what the view of the set and its pods is proven. */
@@ -66,25 +46,14 @@ export interface PhasedMoment {
   readonly permission: Permission | undefined;
 }
 
-/** Returns the namespace and the name that the key of a PhasedRollout is made of. */
-export function parseKey(key: string): { readonly namespace: string; readonly name: string } {
-  const [namespace = '', name = ''] = key.split('/');
-  return { namespace, name };
-}
-
-/** Returns the set of `name`, as consistent reads look at it. */
-export function scopeOf(namespace: string, name: string): SetScope {
-  return { namespace, name, matchLabels: new Map() };
-}
-
 /** Returns the PhasedRollout `key` as it is now; undefined where there is none. Synchronous. */
 export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMoment | undefined {
   const { clock, rollouts } = ports;
-  const { namespace, name } = parseKey(key);
+  const { namespace, name } = parseObjectKey(key);
   const rollout = rollouts.lister.get(namespace, name);
   if (rollout === undefined) return undefined;
   const at = { key, now: clock.now(), monotonic: clock.monotonic() };
-  const { sets, proof } = targetIn(rollout, ports);
+  const { sets, proof } = namedSet(namespace, targetRefOf(rollout), ports);
   const [found] = sets;
   const target = found === undefined ? undefined : targetOf(found);
   const resource = {
@@ -120,7 +89,7 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
 /** Notes whether an earlier process has to be waited for, which is known once the holds of the moment are. */
 function noteAwaited(
   target: TargetSet,
-  { rollout: { status }, ...at }: At & Pick<PhasedMoment, 'rollout'>,
+  { rollout: { status }, ...at }: LookedAt & Pick<PhasedMoment, 'rollout'>,
   { predecessor, lifted }: PhasedMomentPorts,
 ): void {
   const until = predecessor.until(at);
@@ -134,33 +103,24 @@ function isLiftWanted({ spec, isDeleting }: RolloutView): boolean {
   return isDeleting || (spec.kind === 'valid' && spec.value.standardRollingUpdate);
 }
 
-function targetIn(
-  { namespace, spec }: RolloutView,
-  { reads, statefulSets, pods }: PhasedMomentPorts,
-): { readonly sets: readonly SetSnapshot[]; readonly proof: SetProof } {
-  if (spec.kind === 'invalid') {
-    return { sets: [], proof: { pods: undefined, statefulSets: undefined } };
-  }
-  const listers = { statefulSets: statefulSets.lister, pods: pods.lister };
-  return reads.over(scopeOf(namespace, spec.value.targetRef), listers);
-}
-
 function targetOf({ set, pods }: Pick<SetSnapshot, 'set' | 'pods'>): TargetSet {
   return { set, pods, owner: set.annotations[ownerAnnotation] };
 }
 
 /** Sets that are released need no pods: nothing is known of them, and nothing is asked. */
-function formerOf(
-  { namespace, name, spec, isDeleting }: RolloutView,
-  { statefulSets }: PhasedMomentPorts,
-): readonly TargetSet[] {
+function formerOf(rollout: RolloutView, { statefulSets }: PhasedMomentPorts): readonly TargetSet[] {
+  const { spec, isDeleting } = rollout;
   // Which set a spec names that cannot be read nobody knows: none is given up before the object goes.
   if (spec.kind === 'invalid' && !isDeleting) return [];
-  const target = spec.kind === 'valid' ? spec.value.targetRef : undefined;
+  const target = targetRefOf(rollout);
   return statefulSets.lister
-    .by(indexes.owner, `${namespace}/${name}`)
+    .by(indexes.owner, objectKey(rollout))
     .filter((set) => set.name !== target)
     .map((set) => targetOf({ set, pods: [] }));
+}
+
+function targetRefOf({ spec }: RolloutView): string | undefined {
+  return spec.kind === 'valid' ? spec.value.targetRef : undefined;
 }
 
 function othersOf(
@@ -172,8 +132,7 @@ function othersOf(
   if (owner === undefined || owner === name) return [];
   const other = rollouts.lister.get(namespace, owner);
   if (other === undefined) return [];
-  const targetRef = other.spec.kind === 'valid' ? other.spec.value.targetRef : '';
-  return [{ name: owner, targetRef }];
+  return [{ name: owner, targetRef: targetRefOf(other) ?? '' }];
 }
 
 function permissionOf(
@@ -189,11 +148,9 @@ export function wantedOf(pod: PodView): WantedDisruption {
   return { pod, by: 'rollout', maxUnavailable: 1 };
 }
 
-type At = Pick<PhasedMoment, 'key' | 'now' | 'monotonic'>;
-
 function holdsOf(
   rollout: RolloutView,
-  at: At,
+  at: LookedAt,
   ports: PhasedMomentPorts,
 ): readonly DisruptionHold[] {
   const isInMotion = (): boolean => rollout.status.phase === 'Rolling';

@@ -1,28 +1,18 @@
 import { SecretReads } from '#check/credentials/credentials.ts';
 import { StaleBasisError } from '#control/consistent-read/basis.ts';
+import { setHeldReasons } from '#control/plan/set-holds.ts';
 import { isProven } from '#control/plan/set-proof.ts';
+import { namedScope } from '#control/resource/resource-moment.ts';
 import { OverruledError } from '#control/write/pod-deletions.ts';
-import type {
-  HeldReason,
-  PhasedDecision,
-  PhasedPlan,
-  PhasedReason,
-} from '../plan/plan-decision.ts';
+import type { PhasedDecision, PhasedPlan, PhasedReason } from '../plan/plan-decision.ts';
 import { gateQueries } from '../spec/gate-queries.ts';
 import { asksBudgets, takesPods } from './phased-approval.ts';
-import { type PhasedMoment, type PhasedMomentPorts, scopeOf, wantedOf } from './phased-moment.ts';
+import { type PhasedMoment, type PhasedMomentPorts, wantedOf } from './phased-moment.ts';
 
 type Need = (signal: AbortSignal) => Promise<void>;
 
 /** Why a pod does not go that is to go. */
-const heldReasons: ReadonlySet<PhasedReason> = new Set<HeldReason>([
-  'AwaitingPredecessor',
-  'AwaitingAnswer',
-  'ViewNotFresh',
-  'BudgetRefused',
-  'BudgetUnclear',
-  'RequestRefused',
-]);
+const heldReasons: ReadonlySet<PhasedReason> = new Set(setHeldReasons);
 /** How often one pass has the view proven before it gives up for now. */
 const mostReads = 3;
 
@@ -76,7 +66,7 @@ export class PhasedNeeds {
     const cached = snapshot.target === undefined ? [] : [snapshot.target.set];
     return async (signal) => {
       await Promise.all([
-        reads.read(scopeOf(namespace, targetRef), { wish, cached }, signal),
+        reads.read(namedScope(namespace, targetRef), { wish, cached }, signal),
         budgets.look(this.#key, signal),
       ]);
     };

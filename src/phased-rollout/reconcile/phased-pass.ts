@@ -1,11 +1,17 @@
 import { assertNever } from '#base/assert-never.ts';
 import type { Logger } from '#base/logger.ts';
-import { after, type Monotonic, millis, seconds } from '#base/units.ts';
+import { after, type Monotonic, seconds } from '#base/units.ts';
 import { authorized } from '#check/credentials/secured-query.ts';
 import { askQueries } from '#check/prometheus/ask-queries.ts';
 import type { Prometheus } from '#check/prometheus/prometheus.ts';
 import type { Requeue } from '#control/decision/decision.ts';
 import { sooner } from '#control/plan/group-plan.ts';
+import {
+  awaitingOwnWrite,
+  type EndedPass,
+  type ResourcePassEnd,
+  unansweredUntil,
+} from '#control/resource/resource-pass.ts';
 import type { EndedDeletion, PodDeletions } from '#control/write/pod-deletions.ts';
 import type { UnseenWrites } from '#control/write/unseen-writes.ts';
 import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
@@ -14,6 +20,7 @@ import type { RolloutView } from '../parse-resource.ts';
 import type { PhasedDecision, PhasedPlan } from '../plan/plan-decision.ts';
 import { planPhasedRollout } from '../plan.ts';
 import { gateQueries } from '../spec/gate-queries.ts';
+import type { LostPartitions } from './lost-partitions.ts';
 import { statusAfter } from './next-status.ts';
 import type { PartitionPaces } from './partition-paces.ts';
 import { type ApprovalPorts, approve, letsGo } from './phased-approval.ts';
@@ -35,29 +42,23 @@ export interface PhasedPassPorts extends ApprovalPorts {
   readonly deletions: PodDeletions;
   /** A deletion that was begun has ended. */
   readonly deletionEnded: (key: string, ended: EndedDeletion) => void;
-  /** It is unknown whether a partition that was sent at `sentAt` takes effect yet. */
-  readonly partitionLost: (sentAt: Monotonic) => void;
+  readonly lostPartitions: Pick<LostPartitions, 'lost'>;
+}
+
+/** How a pass ended over a PhasedRollout that is there. */
+export interface EndedPhasedPass extends EndedPass<RolloutView> {
+  /** Absent where nothing was planned. */
+  readonly plan?: PhasedPlan;
 }
 
 /** What a pass came to. */
-export type PhasedPassEnd =
-  | { readonly kind: 'gone' }
-  | {
-      readonly kind: 'ended';
-      readonly rollout: RolloutView;
-      readonly holds: readonly { readonly reason: string; readonly message: string }[];
-      readonly requeue: Requeue;
-      /** Absent where nothing was planned. */
-      readonly plan?: PhasedPlan;
-    };
+export type PhasedPassEnd = ResourcePassEnd<RolloutView, EndedPhasedPass>;
 
 /** Why all waits, and until when. */
 type Paused = NonNullable<ReturnType<PartitionPaces['pauseOf']>> | ContestedWrite;
 
 /** How soon what cannot be asked is looked at again: Secrets are not watched. */
 const lookAgainAfter = seconds(5);
-/** How long a write of ours may be missing in its cache before that is reported. */
-const patience = seconds(10);
 
 /**
  * One pass over a PhasedRollout: look, see to what the plan needs, look again, then act; the status is stored last, so
@@ -95,29 +96,13 @@ export class PhasedPass {
     }
   }
 
-  /** Awaits what has been written and is on its way: nothing is decided on what was before it. */
-  #awaitingOwnWrite({
-    rollout,
-    snapshot,
-    now,
-    monotonic,
-  }: PhasedMoment): PhasedPassEnd | undefined {
+  #awaitingOwnWrite(moment: PhasedMoment): PhasedPassEnd | undefined {
     const { unseenSets, unseenRollouts } = this.#ports;
+    const { rollout, snapshot } = moment;
     const { target, former } = snapshot;
     const sets = target === undefined ? former : [target, ...former];
-    const unseen = [
-      unseenRollouts.of(rollout.uid),
-      ...sets.map(({ set }) => unseenSets.of(set.uid)),
-    ].find((each) => each !== undefined);
-    if (unseen === undefined) return undefined;
-    const left = unseen.answeredAt + patience - monotonic;
-    if (left > 0) {
-      const requeue = { kind: 'at', at: after(now, millis(left)) } as const;
-      return { kind: 'ended', rollout, holds: [], requeue };
-    }
-    const message = `a write that was stored at revision ${unseen.revision} does not show for more than 10 s`;
-    const holds = [{ reason: 'AwaitingOwnWrite', message }];
-    return { kind: 'ended', rollout, holds, requeue: { kind: 'await-change' } };
+    const unseen = sets.map(({ set }) => unseenSets.of(set.uid));
+    return awaitingOwnWrite(rollout, [unseenRollouts.of(rollout.uid), ...unseen], moment);
   }
 
   /** Returns the plan in which what another client keeps undoing waits; all else goes on. */
@@ -152,19 +137,16 @@ export class PhasedPass {
     const holds = plan.decisions.flatMap((each) => (each.kind === 'hold' ? [each.because] : []));
     const isFinal = plan.decisions.some(({ kind }) => kind.endsWith('-finalizer'));
     if (!isFinal) await this.#store(moment, plan, signal);
-    const ended = { kind: 'ended', rollout, holds, plan } as const;
-    return { ...ended, requeue: this.#requeueOf(moment, plan) };
+    const requeue = this.#requeueOf(moment, plan);
+    return { kind: 'ended', resource: rollout, holds, requeue, plan };
   }
 
-  #requeueOf({ now, monotonic, snapshot }: PhasedMoment, plan: PhasedPlan): Requeue {
-    let { requeue } = plan;
-    if (plan.decisions.some(isUnaskable)) {
-      requeue = sooner(requeue, { kind: 'at', at: after(now, lookAgainAfter) });
-    }
-    const uids = new Set(snapshot.target?.pods.map(({ uid }) => uid));
-    const horizon = this.#ports.open.nextHorizon((pod) => uids.has(pod.uid));
-    if (horizon === undefined) return requeue;
-    return sooner(requeue, { kind: 'at', at: after(now, millis(horizon - monotonic)) });
+  #requeueOf(moment: PhasedMoment, plan: PhasedPlan): Requeue {
+    const { target } = moment.snapshot;
+    const answers = unansweredUntil(target?.pods ?? [], this.#ports.open, moment);
+    const due = sooner(plan.requeue, answers);
+    if (!plan.decisions.some(isUnaskable)) return due;
+    return sooner(due, { kind: 'at', at: after(moment.now, lookAgainAfter) });
   }
 
   /** Carries out what is planned. @throws what a request fails with */
@@ -226,7 +208,7 @@ export class PhasedPass {
       signal,
       approve: () => void approve(decision, this.#key, this.#ports),
       onLost: (sentAt: Monotonic) => {
-        if (letsGo(decision)) this.#ports.partitionLost(sentAt);
+        if (letsGo(decision)) this.#ports.lostPartitions.lost(sentAt);
       },
     };
     const { writes, writePaces, refusals } = this.#ports;
@@ -293,7 +275,12 @@ export class PhasedPass {
 
 /** Ends a pass whose writes somebody else takes back: all waits, and says so. */
 function paused({ rollout }: PhasedMoment, { until, because }: Paused): PhasedPassEnd {
-  return { kind: 'ended', rollout, holds: [because], requeue: { kind: 'at', at: until } };
+  return {
+    kind: 'ended',
+    resource: rollout,
+    holds: [because],
+    requeue: { kind: 'at', at: until },
+  };
 }
 
 /** Reports whether decisions of `kind` change no more than what is known and reported of a PhasedRollout. */

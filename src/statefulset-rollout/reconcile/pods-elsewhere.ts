@@ -1,12 +1,12 @@
 import type { Instant, Monotonic } from '#base/units.ts';
 import type { ConsistentReads } from '#control/consistent-read/consistent-reads.ts';
+import { namedSet } from '#control/resource/resource-moment.ts';
 import type { WatchedPods } from '#control/watch/watched-pods.ts';
 import type { Informer } from '#kubernetes/informer/informer.ts';
 import { slotsOf } from '#statefulset/slot.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { nothingElsewhere, type PodsElsewhere } from '../snapshot.ts';
 import type { PartitionWrites } from '../statefulset/partition-writes.ts';
-import { scopeOf } from '../statefulset/set-scope.ts';
 import { rolloutAnnotation } from '../statefulset/wanted-set.ts';
 import { type NativeBudgetView, selectingBudgets } from './native-budget.ts';
 
@@ -61,15 +61,13 @@ function isPinning({ annotations, spec }: StatefulSetView): boolean {
 }
 
 function goingIn(set: StatefulSetView, { now, monotonic }: Now, ports: ElsewherePorts): number {
-  const { reads, statefulSets, pods, watched } = ports;
-  const listers = { statefulSets: statefulSets.lister, pods: pods.lister };
-  const { sets } = reads.over(scopeOf(set.namespace, set.name), listers);
+  const { sets } = namedSet(set.namespace, set.name, ports);
   const [found] = sets;
   if (found === undefined) return 0;
   if (ports.partitions.isUnseen(found.set, monotonic)) return Number.POSITIVE_INFINITY;
   const { partition, ordinalsStart } = found.set.spec;
   const leaving = new Set<string>();
-  return slotsOf({ ...found, leaving, watched: watched.of(sets) }, now)
+  return slotsOf({ ...found, leaving, watched: ports.watched.of(sets) }, now)
     .filter(({ ordinal }) => ordinal - ordinalsStart >= partition)
     .filter(
       (slot) => slot.kind !== 'available' || slot.pod.revision !== found.set.status.updateRevision,

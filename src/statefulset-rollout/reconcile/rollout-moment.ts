@@ -1,15 +1,11 @@
-import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
-import type { Millis } from '#base/units.ts';
-import type { ConsistentReads } from '#control/consistent-read/consistent-reads.ts';
 import type { ResourceProofs } from '#control/consistent-read/resource-proofs.ts';
-import { type HoldPorts, holdsOn, type LookedAt } from '#control/plan/set-holds.ts';
+import { holdsOn, type LookedAt } from '#control/plan/set-holds.ts';
 import { leavingAt, type WholeProof } from '#control/plan/set-proof.ts';
+import { namedSet, type ResourceMomentPorts } from '#control/resource/resource-moment.ts';
 import type { SetSnapshot } from '#control/watch/group-sets.ts';
-import type { WatchedPods } from '#control/watch/watched-pods.ts';
-import type { OpenDisruptions } from '#control/write/open-disruptions.ts';
 import type { Informer } from '#kubernetes/informer/informer.ts';
-import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import { parseObjectKey } from '#kubernetes/object-key.ts';
 import type { StatefulsetRolloutSpec } from '../api.ts';
 import type { SlackHealth, SlackReports } from '../notification/slack-reports.ts';
 import { isMarked, rivalOf } from '../owners.ts';
@@ -27,7 +23,6 @@ import {
 import type { PartitionWrites } from '../statefulset/partition-writes.ts';
 import type { RevisionAges } from '../statefulset/revision-ages.ts';
 import type { ServerVersion } from '../statefulset/server-version.ts';
-import { scopeOf } from '../statefulset/set-scope.ts';
 import type { SetSights } from '../statefulset/set-sights.ts';
 import type { DiscoveryPort } from './discovery-sight.ts';
 import type { Evictions } from './evictions.ts';
@@ -36,17 +31,11 @@ import { type NativeBudgetView, selectingBudgets } from './native-budget.ts';
 import { podsElsewhere } from './pods-elsewhere.ts';
 
 /** What moments are made of. */
-export interface RolloutMomentPorts extends HoldPorts {
-  readonly clock: Clock;
+export interface RolloutMomentPorts extends ResourceMomentPorts {
   readonly rollouts: Informer<RolloutView>;
-  readonly statefulSets: Informer<StatefulSetView>;
-  readonly pods: Informer<PodView>;
   readonly budgets: Informer<NativeBudgetView>;
-  readonly reads: ConsistentReads;
   /** Of StatefulsetRollouts. */
   readonly proofs: ResourceProofs;
-  readonly open: OpenDisruptions;
-  readonly watched: WatchedPods;
   readonly partitions: PartitionWrites;
   readonly sights: SetSights;
   readonly ages: RevisionAges;
@@ -55,7 +44,6 @@ export interface RolloutMomentPorts extends HoldPorts {
   readonly slack: Pick<SlackReports, 'healthOf' | 'recordOf'>;
   readonly version: ServerVersion;
   readonly discovery: DiscoveryPort;
-  readonly stuckAfter: Millis | undefined;
 }
 
 /** A StatefulsetRollout as one instant shows it, taken in one synchronous step (D-49), and what it leads to. */
@@ -76,12 +64,6 @@ export interface RolloutMoment extends LookedAt {
 /** The resource as it was when something was decided: the record of that decision, once it shows, does not forbid it. */
 export type Decided = Pick<RolloutView, 'generation' | 'observedGeneration' | 'progress'>;
 
-/** Returns the namespace and the name that the key of a StatefulsetRollout is made of. */
-export function parseKey(key: string): { readonly namespace: string; readonly name: string } {
-  const [namespace = '', name = ''] = key.split('/');
-  return { namespace, name };
-}
-
 /** Returns the StatefulsetRollout `key` as it is now; undefined where there is none. Synchronous. */
 export function rolloutMomentOf(
   key: string,
@@ -89,11 +71,11 @@ export function rolloutMomentOf(
   decided?: Decided,
 ): RolloutMoment | undefined {
   const { clock, rollouts, owners, sights } = ports;
-  const { namespace, name } = parseKey(key);
+  const { namespace, name } = parseObjectKey(key);
   const rollout = rollouts.lister.get(namespace, name);
   if (rollout === undefined) return undefined;
   const at = { key, now: clock.now(), monotonic: clock.monotonic() };
-  const { sets, proof } = targetIn(rollout, ports);
+  const { sets, proof } = namedSet(namespace, specOf(rollout)?.set.name, ports);
   const [found] = sets;
   const { target, unreadRevisions } = targetOf(rollout, found, ports);
   const holds = holdsOn(at, ports, () => isInMotion(rollout));
@@ -152,17 +134,6 @@ function resourceOf(
     hasFinalizer: rollout.finalizers.includes(finalizer),
     isOrphaning: isOrphaning(rollout),
   };
-}
-
-/** Returns the set that `rollout` names, with its pods, and by what the view of them is proven. */
-export function targetIn(
-  rollout: RolloutView,
-  { reads, statefulSets, pods }: RolloutMomentPorts,
-): ReturnType<ConsistentReads['over']> {
-  const spec = specOf(rollout);
-  if (spec === undefined) return { sets: [], proof: { pods: undefined, statefulSets: undefined } };
-  const listers = { statefulSets: statefulSets.lister, pods: pods.lister };
-  return reads.over(scopeOf(rollout.namespace, spec.set.name), listers);
 }
 
 function targetOf(

@@ -1,9 +1,14 @@
 import type { Logger } from '#base/logger.ts';
-import { after, type Millis, millis, seconds } from '#base/units.ts';
+import { after } from '#base/units.ts';
 import { StaleBasisError } from '#control/consistent-read/basis.ts';
 import type { Requeue } from '#control/decision/decision.ts';
 import { sooner } from '#control/plan/group-plan.ts';
 import { isProven, type WholeProof } from '#control/plan/set-proof.ts';
+import {
+  awaitingOwnWrite,
+  type ResourcePassEnd,
+  unansweredUntil,
+} from '#control/resource/resource-pass.ts';
 import type { UnseenWrites } from '#control/write/unseen-writes.ts';
 import type { CallbackCalls } from '../notification/callback-calls.ts';
 import type { SlackReports } from '../notification/slack-reports.ts';
@@ -31,22 +36,12 @@ export interface RolloutPassPorts extends RolloutActionPorts {
 }
 
 /** What a pass came to. */
-export type RolloutPassEnd =
-  | { readonly kind: 'gone' }
-  | {
-      readonly kind: 'ended';
-      readonly rollout: RolloutView;
-      /** What is waited for. */
-      readonly holds: readonly { readonly reason: string; readonly message: string }[];
-      readonly requeue: Requeue;
-    };
+export type RolloutPassEnd = ResourcePassEnd<RolloutView>;
 
 type Need = (signal: AbortSignal) => Promise<void>;
 
 type ShownMoment = RolloutMoment & ShownStatus;
 
-/** How long a write of ours may be missing in its cache before that is reported. */
-const patience: Millis = seconds(10);
 /** How often one pass has the view proven before it gives up for now. */
 const mostReads = 3;
 
@@ -80,28 +75,14 @@ export class RolloutPassRun {
     }
   }
 
-  /** Awaits what has been written and is on its way: nothing is decided on what was before it. */
-  #awaitingOwnWrite({
-    rollout,
-    snapshot,
-    now,
-    monotonic,
-  }: RolloutMoment): RolloutPassEnd | undefined {
+  #awaitingOwnWrite(moment: RolloutMoment): RolloutPassEnd | undefined {
     const { unseenSets, unseenRollouts } = this.#ports;
+    const { rollout, snapshot } = moment;
+    const { uid } = rollout;
     const { target } = snapshot;
-    const unseen =
-      unseenRollouts.of(rollout.uid) ??
-      unseenSets.of(rollout.uid) ??
-      (target && unseenSets.of(target.set.uid));
-    if (unseen === undefined) return undefined;
-    const left = unseen.answeredAt + patience - monotonic;
-    if (left > 0) {
-      const requeue = { kind: 'at', at: after(now, millis(left)) } as const;
-      return { kind: 'ended', rollout, holds: [], requeue };
-    }
-    const message = `a write that was stored at revision ${unseen.revision} does not show for more than 10 s`;
-    const holds = [{ reason: 'AwaitingOwnWrite', message }];
-    return { kind: 'ended', rollout, holds, requeue: { kind: 'await-change' } };
+    const ofTarget = target && unseenSets.of(target.set.uid);
+    const writes = [unseenRollouts.of(uid), unseenSets.of(uid), ofTarget];
+    return awaitingOwnWrite(rollout, writes, moment);
   }
 
   #needOf({
@@ -154,7 +135,7 @@ export class RolloutPassRun {
     const missing = this.#missing(moment);
     if (missing.kind === 'contested') {
       const requeue = { kind: 'at', at: after(now, missing.in) } as const;
-      return { kind: 'ended', rollout, holds: [contested], requeue };
+      return { kind: 'ended', resource: rollout, holds: [contested], requeue };
     }
     if (missing.kind !== 'nothing') await this.#write(moment, signal);
     await this.#actions.carryOut(action, moment, signal);
@@ -162,17 +143,11 @@ export class RolloutPassRun {
   }
 
   #ended(moment: ShownMoment, requeue: Requeue): RolloutPassEnd {
-    this.#ports.slack.show(moment);
-    const due = sooner(requeue, this.#unansweredUntil(moment));
-    return { kind: 'ended', rollout: moment.rollout, holds: toldHolds(moment), requeue: due };
-  }
-
-  /** Returns when a request for a pod that had no answer counts for nothing any more: nothing else tells of that. */
-  #unansweredUntil({ snapshot, now, monotonic }: RolloutMoment): Requeue {
-    const uids = new Set(snapshot.target?.pods.map(({ uid }) => uid));
-    const horizon = this.#ports.open.nextHorizon(({ uid }) => uids.has(uid));
-    if (horizon === undefined) return { kind: 'await-change' };
-    return { kind: 'at', at: after(now, millis(Math.max(0, horizon - monotonic))) };
+    const { slack, open } = this.#ports;
+    const { rollout, snapshot } = moment;
+    slack.show(moment);
+    const due = sooner(requeue, unansweredUntil(snapshot.target?.pods ?? [], open, moment));
+    return { kind: 'ended', resource: rollout, holds: toldHolds(moment), requeue: due };
   }
 
   /** Stores, calls, and stores again: who is called twice knows it by the key of the outcome (E-14), and hears the same. */

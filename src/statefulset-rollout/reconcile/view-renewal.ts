@@ -1,10 +1,11 @@
 import { millis, monotonic, seconds } from '#base/units.ts';
 import { maxDecisionAge } from '#control/consistent-read/basis.ts';
 import { isProven } from '#control/plan/set-proof.ts';
+import { namedScope, namedSet } from '#control/resource/resource-moment.ts';
 import type { SetName } from '#control/watch/owners-of-sets.ts';
+import { parseObjectKey } from '#kubernetes/object-key.ts';
 import type { RolloutView } from '../parse-resource.ts';
-import { scopeOf } from '../statefulset/set-scope.ts';
-import { parseKey, type RolloutMomentPorts, targetIn } from './rollout-moment.ts';
+import { type RolloutMomentPorts, specOf } from './rollout-moment.ts';
 
 /** A request may wait before it leaves: what it rests on is read again so long before it is too old. */
 const margin = millis(maxDecisionAge / 2);
@@ -20,7 +21,7 @@ export async function readTarget(
   signal: AbortSignal,
 ): Promise<void> {
   const wish = { pods: true, statefulSets: true };
-  await reads.read(scopeOf(namespace, name), { wish, cached: [] }, signal);
+  await reads.read(namedScope(namespace, name), { wish, cached: [] }, signal);
 }
 
 /**
@@ -40,7 +41,7 @@ export class ViewRenewal {
 
   /** Reads the resource where that has to be. @throws UnshownChangeError where its watch lags, and what the request fails with */
   async resource(signal: AbortSignal): Promise<void> {
-    const { namespace, name } = parseKey(this.#key);
+    const { namespace, name } = parseObjectKey(this.#key);
     const rollout = this.#ports.rollouts.lister.get(namespace, name);
     if (rollout !== undefined) await this.#resource(rollout, signal);
   }
@@ -57,10 +58,10 @@ export class ViewRenewal {
   async #all(signal: AbortSignal): Promise<void> {
     const { clock, rollouts } = this.#ports;
     const now = clock.monotonic();
-    const { namespace, name } = parseKey(this.#key);
+    const { namespace, name } = parseObjectKey(this.#key);
     const rollout = rollouts.lister.get(namespace, name);
     if (rollout === undefined) return;
-    const { sets, proof } = targetIn(rollout, this.#ports);
+    const { sets, proof } = namedSet(namespace, specOf(rollout)?.set.name, this.#ports);
     const [found] = sets;
     const whole = { ...proof, budgets: { kind: 'not-permitted' } } as const;
     const isOld = found !== undefined && !isProven(whole, monotonic(now + margin));

@@ -1,28 +1,18 @@
-import type { Clock } from '#base/clock.ts';
-import type { Millis } from '#base/units.ts';
 import { alarmQuestionId } from '#check/cloudwatch/plan-alarm.ts';
 import type { Credentials } from '#check/credentials/credentials.ts';
 import type { OpenQuestions } from '#check/open-questions.ts';
 import { questionId } from '#check/prometheus/ask-queries.ts';
 import type { GroupBudgets, WantedDisruption } from '#control/budget/group-budgets.ts';
-import type { ConsistentReads } from '#control/consistent-read/consistent-reads.ts';
 import type { NodeZoneProofs } from '#control/consistent-read/node-zone-proofs.ts';
 import type { ResourceProofs } from '#control/consistent-read/resource-proofs.ts';
-import {
-  budgetHold,
-  type HoldPorts,
-  holdsOn,
-  type LookedAt,
-  type SetHold,
-} from '#control/plan/set-holds.ts';
+import { budgetHold, holdsOn, type LookedAt, type SetHold } from '#control/plan/set-holds.ts';
 import { isProven, leavingAt, type WholeProof } from '#control/plan/set-proof.ts';
-import type { SetScope, SetSnapshot } from '#control/watch/group-sets.ts';
+import { namedSet, type ResourceMomentPorts } from '#control/resource/resource-moment.ts';
+import type { SetSnapshot } from '#control/watch/group-sets.ts';
 import type { PodZones } from '#control/watch/pod-zones.ts';
-import type { WatchedPods } from '#control/watch/watched-pods.ts';
-import type { OpenDisruptions } from '#control/write/open-disruptions.ts';
 import type { Permission } from '#disruption/decision/permission.ts';
 import type { Informer } from '#kubernetes/informer/informer.ts';
-import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import { parseObjectKey } from '#kubernetes/object-key.ts';
 import { rivalOf } from '../owners.ts';
 import { progressOf, type UpdateView } from '../parse-resource.ts';
 import type { UpdatePlan } from '../plan/plan-decision.ts';
@@ -31,22 +21,15 @@ import type { BegunStep, GateKind, GateSight, UpdatedSet, UpdateSnapshot } from 
 import type { UpdateStatus } from '../status.ts';
 
 /** What moments are made of. */
-export interface UpdateMomentPorts extends HoldPorts {
-  readonly clock: Clock;
+export interface UpdateMomentPorts extends ResourceMomentPorts {
   readonly updates: Informer<UpdateView>;
-  readonly statefulSets: Informer<StatefulSetView>;
-  readonly pods: Informer<PodView>;
   readonly zones: PodZones;
-  readonly reads: ConsistentReads;
   /** The proofs of ZoneAwareUpdates. */
   readonly proofs: ResourceProofs;
   readonly nodeZones: NodeZoneProofs;
-  readonly open: OpenDisruptions;
-  readonly watched: WatchedPods;
   readonly budgets: GroupBudgets;
   readonly questions: Readonly<Record<GateKind, OpenQuestions>>;
   readonly credentials: Credentials;
-  readonly stuckAfter: Millis | undefined;
 }
 
 /** A ZoneAwareUpdate as one instant shows it, taken in one synchronous step (D-49), and what it leads to. */
@@ -68,17 +51,6 @@ export interface UpdateMoment extends LookedAt {
 
 const noneBegun: BegunStep = new Map();
 
-/** Returns the namespace and the name that the key of a ZoneAwareUpdate is made of. */
-export function parseKey(key: string): { readonly namespace: string; readonly name: string } {
-  const [namespace = '', name = ''] = key.split('/');
-  return { namespace, name };
-}
-
-/** Returns the set of `name`, as consistent reads look at it. */
-export function scopeOf(namespace: string, name: string): SetScope {
-  return { namespace, name, matchLabels: new Map() };
-}
-
 /**
  * Returns the ZoneAwareUpdate `key` as it is now; undefined where there is none. Synchronous.
  *
@@ -90,11 +62,12 @@ export function updateMomentOf(
   begun: BegunStep = noneBegun,
 ): UpdateMoment | undefined {
   const { clock, updates } = ports;
-  const { namespace, name } = parseKey(key);
+  const { namespace, name } = parseObjectKey(key);
   const update = updates.lister.get(namespace, name);
   if (update === undefined || update.isDeleting) return undefined;
   const at = { key, now: clock.now(), monotonic: clock.monotonic() };
-  const { sets, proof } = targetIn(update, ports);
+  const setName = update.spec.kind === 'valid' ? update.spec.value.statefulSet : undefined;
+  const { sets, proof } = namedSet(namespace, setName, ports);
   const [found] = sets;
   const target = found === undefined ? undefined : targetOf(found, begun, ports);
   const unbudgeted: UpdateSnapshot = {
@@ -136,17 +109,6 @@ function nodesOf({ decisions }: UpdatePlan, target: UpdatedSet | undefined): Rea
   if (going.size === 0 || target === undefined) return new Set();
   const counted = target.pods.filter(({ uid, unready }) => going.has(uid) || unready !== undefined);
   return new Set(counted.flatMap(({ nodeName }) => nodeName ?? []));
-}
-
-function targetIn(
-  { namespace, spec }: UpdateView,
-  { reads, statefulSets, pods }: UpdateMomentPorts,
-): ReturnType<ConsistentReads['over']> {
-  if (spec.kind === 'invalid') {
-    return { sets: [], proof: { pods: undefined, statefulSets: undefined } };
-  }
-  const listers = { statefulSets: statefulSets.lister, pods: pods.lister };
-  return reads.over(scopeOf(namespace, spec.value.statefulSet), listers);
 }
 
 function targetOf(

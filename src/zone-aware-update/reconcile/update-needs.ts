@@ -1,12 +1,8 @@
 import { SecretReads } from '#check/credentials/credentials.ts';
 import { StaleBasisError } from '#control/consistent-read/basis.ts';
+import { namedScope } from '#control/resource/resource-moment.ts';
 import { OverruledError } from '#control/write/pod-deletions.ts';
-import {
-  isProvenMoment,
-  scopeOf,
-  type UpdateMoment,
-  type UpdateMomentPorts,
-} from './update-moment.ts';
+import { isProvenMoment, type UpdateMoment, type UpdateMomentPorts } from './update-moment.ts';
 
 type Need = (signal: AbortSignal) => Promise<void>;
 
@@ -57,7 +53,7 @@ export class UpdateNeeds {
     if (this.#reads > mostTries) throw new StaleBasisError(Number.POSITIVE_INFINITY);
     const { reads, budgets, proofs, nodeZones } = this.#ports;
     const cached = target === undefined ? [] : [target.set];
-    const scope = scopeOf(update.namespace, target?.set.name ?? '');
+    const scope = namedScope(update.namespace, target?.set.name ?? '');
     const wish = { pods: true, statefulSets: true };
     return async (signal) => {
       await Promise.all([

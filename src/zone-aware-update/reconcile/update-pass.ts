@@ -1,7 +1,13 @@
 import type { Because } from '#base/because.ts';
-import { after, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
+import { after, type Millis, millis, seconds } from '#base/units.ts';
 import type { DeletePod, Requeue } from '#control/decision/decision.ts';
 import { sooner } from '#control/plan/group-plan.ts';
+import {
+  awaitingOwnWrite,
+  type EndedPass,
+  type ResourcePassEnd,
+  unansweredUntil,
+} from '#control/resource/resource-pass.ts';
 import { applyCurrentRevision } from '#control/write/apply-current-revision.ts';
 import type { EndedDeletion } from '#control/write/pod-deletions.ts';
 import type { UnseenWrites } from '#control/write/unseen-writes.ts';
@@ -27,17 +33,14 @@ export interface UpdatePassPorts extends StepPorts, GatePorts {
   readonly unseenUpdates: UnseenWrites;
 }
 
+/** How a pass ended over a ZoneAwareUpdate that is there. */
+export interface EndedUpdatePass extends EndedPass<UpdateView> {
+  /** How the deletions of a step ended; absent where nothing was carried out. */
+  readonly deletions?: readonly EndedDeletion[];
+}
+
 /** What a pass came to. */
-export type UpdatePassEnd =
-  | { readonly kind: 'gone' }
-  | {
-      readonly kind: 'ended';
-      readonly update: UpdateView;
-      readonly holds: readonly { readonly reason: string; readonly message: string }[];
-      readonly requeue: Requeue;
-      /** How the deletions of a step ended, where one was sent. */
-      readonly ended: readonly EndedDeletion[];
-    };
+export type UpdatePassEnd = ResourcePassEnd<UpdateView, EndedUpdatePass>;
 
 type Of<K extends UpdateDecision['kind']> = Extract<UpdateDecision, { kind: K }>;
 
@@ -49,7 +52,7 @@ const closedReasons: readonly UpdateReason[] = [
   'QueryUnknown',
 ];
 
-/** How long a write, of ours or of another owner, may be missing in its cache before that is looked into. */
+/** How long a write of another owner may be missing in its cache before that is looked into. */
 const patience = seconds(10);
 
 /**
@@ -84,20 +87,12 @@ export class UpdatePass {
     }
   }
 
-  /** Awaits what has been written and is on its way: nothing is decided on what was before it. */
-  #awaitingOwnWrite({ update, snapshot, now, monotonic }: UpdateMoment): UpdatePassEnd | undefined {
+  #awaitingOwnWrite(moment: UpdateMoment): UpdatePassEnd | undefined {
     const { unseenSets, unseenUpdates } = this.#ports;
+    const { update, snapshot } = moment;
     const { target } = snapshot;
-    const unseen = unseenUpdates.of(update.uid) ?? (target && unseenSets.of(target.set.uid));
-    if (unseen === undefined) return undefined;
-    const left = unseen.answeredAt + patience - monotonic;
-    if (left > 0) {
-      const requeue = { kind: 'at', at: after(now, millis(left)) } as const;
-      return { kind: 'ended', update, holds: [], requeue, ended: [] };
-    }
-    const message = `a write that was stored at revision ${unseen.revision} does not show for more than 10 s`;
-    const holds = [{ reason: 'AwaitingOwnWrite', message }];
-    return { kind: 'ended', update, holds, requeue: { kind: 'await-change' }, ended: [] };
+    const writes = [unseenUpdates.of(update.uid), target && unseenSets.of(target.set.uid)];
+    return awaitingOwnWrite(update, writes, moment);
   }
 
   async #carryOut(moment: UpdateMoment, signal: AbortSignal): Promise<UpdatePassEnd> {
@@ -105,19 +100,21 @@ export class UpdatePass {
     const { decisions } = plan;
     for (const each of decisions) if (each.kind === 'ask') askGate(each, moment, this.#ports);
     const step = decisions.filter((each) => each.kind === 'delete-pod');
-    const ended = await this.#deleteStep(step, moment, signal);
+    const deletions = await this.#deleteStep(step, moment, signal);
+    const ended = { kind: 'ended', resource: update, deletions } as const;
     const holds = holdsOf(plan);
     const promotion = decisions.find((each) => each.kind === 'set-current-revision');
     const pause = promotion && this.#pauseOf(promotion, moment);
     if (pause !== undefined) {
       const requeue = { kind: 'at', at: after(moment.now, pause.left) } as const;
-      return { kind: 'ended', update, holds: [...holds, pause.because], requeue, ended };
+      return { ...ended, holds: [...holds, pause.because], requeue };
     }
     const isPromoted = promotion === undefined || (await this.#promote(promotion, moment, signal));
     const requeue = isPromoted
-      ? await this.#store(moment, ended, signal)
+      ? await this.#store(moment, deletions, signal)
       : ({ kind: 'at', at: after(moment.now, seconds(1)) } as const);
-    return { kind: 'ended', update, holds, requeue: this.#requeueOf(moment, requeue), ended };
+    const answers = unansweredUntil(moment.snapshot.target?.pods ?? [], this.#ports.open, moment);
+    return { ...ended, holds, requeue: sooner(requeue, answers) };
   }
 
   /** Returns how long the current revision waits which another client keeps changing back. */
@@ -205,13 +202,6 @@ export class UpdatePass {
     if (reason !== 'AwaitingAlarm' && reason !== 'AwaitingQuery') return false;
     const written = progressOf(update)?.['reason'];
     return closedReasons.some((each) => each === written);
-  }
-
-  #requeueOf({ now, monotonic, snapshot }: UpdateMoment, requeue: Requeue): Requeue {
-    const uids = new Set(snapshot.target?.pods.map(({ uid }) => uid));
-    const horizon: Monotonic | undefined = this.#ports.open.nextHorizon((pod) => uids.has(pod.uid));
-    if (horizon === undefined) return requeue;
-    return sooner(requeue, { kind: 'at', at: after(now, millis(horizon - monotonic)) });
   }
 }
 

@@ -5,13 +5,13 @@ import type { Logger } from '#base/logger.ts';
 import { after, type Instant, instant, seconds } from '#base/units.ts';
 import { ViewNotReadError } from '#control/consistent-read/basis.ts';
 import { PlanReporter } from '#control/decision/report-plan.ts';
-import { type PassResult, runController } from '#control/run-controller.ts';
+import { onFault, type PassResult, runController } from '#control/run-controller.ts';
 import { isGivenUp } from '#control/write/unless-sent.ts';
 import { heldIn } from '#disruption/decision/decide.ts';
 import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer/informer.ts';
+import { objectKey, parseObjectKey } from '#kubernetes/object-key.ts';
 import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
-import { RevisionWentBackError } from '#kubernetes/revision.ts';
 import {
   ApiError,
   isConflict,
@@ -69,9 +69,7 @@ export async function runZoneStatuses(ports: ZoneStatusPorts, signal: AbortSigna
       clock,
       workers,
       reconcile: (key, passSignal) => reconcile(key, { ...ports, reporter }, passSignal),
-      report: (key, error) =>
-        log.error('reconcile ended with a fault of this program', { key, err: errorOf(error) }),
-      isFatal: (error) => error instanceof RevisionWentBackError,
+      ...onFault(log),
     },
     signal,
   );
@@ -156,7 +154,7 @@ function report(
   const { namespace, name, uid } = budget;
   const set = { namespace, name, uid };
   reporter.report(
-    keyOf(budget),
+    objectKey(budget),
     problems.map((because) => ({ kind: 'hold', set, because })),
   );
 }
@@ -166,12 +164,12 @@ function wakeByChanges(ports: ZoneStatusPorts): void {
   const { queue, budgets, pods, statefulSets, nodes, inView } = ports;
   const wakeAll = (namespace?: string): void => {
     for (const budget of budgets.lister.list()) {
-      if (namespace === undefined || budget.namespace === namespace) queue.add(keyOf(budget));
+      if (namespace === undefined || budget.namespace === namespace) queue.add(objectKey(budget));
     }
   };
   budgets.onChange(({ kind, object }) => {
     if (kind === 'deleted') ports.writes.forget(object.uid);
-    else queue.add(keyOf(object));
+    else queue.add(objectKey(object));
   });
   pods.onChange(({ object }) => wakeAll(object.namespace));
   statefulSets.onChange(({ object }) => wakeAll(object.namespace));
@@ -183,20 +181,16 @@ function wakeByChanges(ports: ZoneStatusPorts): void {
     if (uids === undefined) wakeAll();
     for (const uid of uids ?? []) {
       const budget = inView.get(uid);
-      if (budget !== undefined) queue.add(keyOf(budget));
+      if (budget !== undefined) queue.add(objectKey(budget));
     }
   });
-  ports.onGiven((budget) => queue.add(keyOf(budget)));
+  ports.onGiven((budget) => queue.add(objectKey(budget)));
   wakeAll();
 }
 
 function budgetOf(key: string, { budgets }: ZoneStatusPorts): ZoneBudgetView | undefined {
-  const slash = key.indexOf('/');
-  return budgets.lister.get(key.slice(0, slash), key.slice(slash + 1));
-}
-
-function keyOf({ namespace, name }: ZoneBudgetView): string {
-  return `${namespace}/${name}`;
+  const { namespace, name } = parseObjectKey(key);
+  return budgets.lister.get(namespace, name);
 }
 
 function sooner(one: Instant | undefined, other: Instant): Instant {

@@ -24,6 +24,23 @@ for (const every of [seconds(5), seconds(30)]) {
   });
 }
 
+test('a rollout goes on while an evictor asks for pods of a zone that never go, one from three minutes after the other on (LIVE-1)', async () => {
+  const { world, two } = await ledUnderBudget({ maxUnavailable: 2 });
+  assert.equal(await two.evict('c-0'), 'allowed');
+  await world.setImage(images.new);
+  const every = seconds(5);
+  let allowed = 0;
+  for (let at = 0; at * every < minutes(30); at += 1) {
+    await two.evict('c-0');
+    if (at * every >= minutes(3) && (await two.evict('c-1')) === 'allowed') allowed += 1;
+    await world.clock.advance(every);
+  }
+  assert.ok(allowed > 0);
+  assert.ok(deletedPods(world).some((name) => !name.includes('zone-c')));
+  assertKept(world);
+  await endAll(world, two);
+});
+
 test('a rollout and evictions that another replica answers take one zone at a time, and both come to an end', async () => {
   const { world, two } = await ledUnderBudget();
   await world.setImage(images.new);

@@ -152,7 +152,10 @@ export const percentRollouts: Readonly<Record<string, Scenario>> = {
       });
       await db.edit(changed({}));
       await db.ended('RolloutFailed');
-      assert.match(db.reason, /^RolloutFailed: immutable fields of db differ: spec\.podManagementPolicy/);
+      assert.match(
+        db.reason,
+        /^RolloutFailed: immutable fields of db differ: spec\.podManagementPolicy/,
+      );
       assert.equal(db.generation, generation);
       await db.edit(changed({ immutableFieldPolicy: 'RecreateOrphan', rolloutIdentity: 'again' }));
       await db.ended();

@@ -6,44 +6,21 @@ import type { LogLevel } from '../config.ts';
 import type { BindAddress } from './bind-address.ts';
 import { parseBindAddress } from './bind-address.ts';
 import { boolKind, durationKind, type FlagKind, intKind, stringKind } from './flag-kind.ts';
-import { type Flag, FlagSet } from './go-flags.ts';
-
-/** The flags of the sts-phased-rollout-operator (spec 5.4), and a few of ours. */
-export interface PhasedRolloutFlags {
-  readonly set: FlagSet;
-  /** Undefined: not served. */
-  readonly metricsAddress: Flag<BindAddress | undefined>;
-  readonly areMetricsSecure: Flag<boolean>;
-  /** Undefined: not served. */
-  readonly probeAddress: Flag<BindAddress | undefined>;
-  readonly webhookPort: Flag<number>;
-  readonly isSelfSigned: Flag<boolean>;
-  readonly dnsName: Flag<string>;
-  readonly isElected: Flag<boolean>;
-  readonly isHttp2Wanted: Flag<boolean>;
-  readonly kubeconfig: Flag<string>;
-  readonly isDevelopment: Flag<boolean>;
-  readonly encoder: Flag<Encoder | undefined>;
-  readonly logLevel: Flag<LogLevel | undefined>;
-  readonly stacktraceLevel: Flag<string>;
-  readonly timeEncoding: Flag<string>;
-  readonly predecessorHorizon: Flag<Millis>;
-}
-
-/** The Service that the manifests of the peer have the API server call. */
-export const webhookServiceName = 'sts-phased-rollout-operator-webhook-service';
+import type { Flag, FlagSet } from './go-flags.ts';
 
 /** How zap writes a line. */
 export type Encoder = 'console' | 'json';
 
-/** Those whose names no other peer of ours has. */
-export type OwnPhasedFlags = Omit<
-  PhasedRolloutFlags,
-  'set' | 'webhookPort' | 'isSelfSigned' | 'dnsName' | 'predecessorHorizon'
->;
+/** The flags of a manager of controller-runtime, whose names no other peer of ours has. */
+export type ManagerFlags = ReturnType<typeof serverFlags> &
+  ReturnType<typeof clusterFlags> &
+  ReturnType<typeof logFlags>;
+
+/** The flags of webhooks. */
+export type WebhookFlags = ReturnType<typeof allOfWebhooks>;
 
 /** Defaults that are another program's where its flags are read, too. */
-export interface OwnPhasedDefaults {
+export interface ManagerDefaults {
   /** Undefined: not served. */
   readonly probes: BindAddress | undefined;
   /** @default not served, and where an address is given, over HTTPS */
@@ -53,23 +30,8 @@ export interface OwnPhasedDefaults {
   readonly isDevelopment?: boolean;
 }
 
-/** Returns a fresh set of flags, each at its default. */
-export function phasedRolloutFlags(): PhasedRolloutFlags {
-  const set = new FlagSet('phased-rollout');
-  const own = ownPhasedFlags(set, {
-    probes: { host: undefined, port: 8081 },
-    isElected: false,
-  });
-  return {
-    set,
-    ...own,
-    ...webhookFlags(set, webhookServiceName),
-    predecessorHorizon: horizonFlag(set),
-  };
-}
-
-/** Adds to `set` the flags whose names no other peer of ours has. */
-export function ownPhasedFlags(set: FlagSet, defaults: OwnPhasedDefaults): OwnPhasedFlags {
+/** Adds to `set` the flags of a manager. */
+export function managerFlags(set: FlagSet, defaults: ManagerDefaults): ManagerFlags {
   return {
     ...serverFlags(set, defaults),
     ...clusterFlags(set, defaults),
@@ -77,11 +39,12 @@ export function ownPhasedFlags(set: FlagSet, defaults: OwnPhasedDefaults): OwnPh
   };
 }
 
-/** Adds the flags of webhooks that the API server calls by the Service `service`. */
-export function webhookFlags(
-  set: FlagSet,
-  service: string,
-): Pick<PhasedRolloutFlags, 'webhookPort' | 'isSelfSigned' | 'dnsName'> {
+/** Adds to `set` the flags of webhooks that the API server calls by the Service `service`. */
+export function webhookFlags(set: FlagSet, service: string): WebhookFlags {
+  return allOfWebhooks(set, service);
+}
+
+function allOfWebhooks(set: FlagSet, service: string) {
   return {
     webhookPort: set.add('server-tls.port', intKind, {
       default: 9_443,
@@ -97,17 +60,12 @@ export function webhookFlags(
       default: '',
       help: `DNS name in that certificate. When empty: ${service}.<namespace>.svc.`,
     }),
-  };
+  } as const;
 }
 
-function serverFlags(
-  set: FlagSet,
-  { probes, metrics }: OwnPhasedDefaults,
-): Pick<
-  PhasedRolloutFlags,
-  'metricsAddress' | 'areMetricsSecure' | 'probeAddress' | 'isHttp2Wanted'
-> {
+function serverFlags(set: FlagSet, { probes, metrics }: ManagerDefaults) {
   return {
+    /** Undefined: not served. */
     metricsAddress: set.add('metrics-bind-address', addressKind, {
       default: metrics?.address,
       help: 'Address of /metrics, such as :8443; 0 switches it off.',
@@ -116,6 +74,7 @@ function serverFlags(
       default: metrics?.isSecure ?? true,
       help: 'Serve /metrics over HTTPS, to those only whose token the API server lets get it.',
     }),
+    /** Undefined: not served. */
     probeAddress: set.add('health-probe-bind-address', addressKind, {
       default: probes,
       help: 'Address of /healthz and /readyz; 0 switches them off.',
@@ -124,13 +83,10 @@ function serverFlags(
       default: false,
       help: 'Has no effect here: the servers speak HTTP/1.1.',
     }),
-  };
+  } as const;
 }
 
-function clusterFlags(
-  set: FlagSet,
-  { isElected }: OwnPhasedDefaults,
-): Pick<PhasedRolloutFlags, 'isElected' | 'kubeconfig'> {
+function clusterFlags(set: FlagSet, { isElected }: ManagerDefaults) {
   return {
     isElected: set.add('leader-elect', boolKind, {
       default: isElected,
@@ -140,11 +96,11 @@ function clusterFlags(
       default: '',
       help: 'Path of a kubeconfig. When empty: KUBECONFIG, or the service account of the pod.',
     }),
-  };
+  } as const;
 }
 
 /** Adds the wait for an earlier process, which no peer has. */
-export function horizonFlag(set: FlagSet): PhasedRolloutFlags['predecessorHorizon'] {
+export function horizonFlag(set: FlagSet): Flag<Millis> {
   return set.add('rollout.predecessor-horizon', durationKind, {
     default: seconds(120),
     help:
@@ -153,13 +109,7 @@ export function horizonFlag(set: FlagSet): PhasedRolloutFlags['predecessorHorizo
   });
 }
 
-function logFlags(
-  set: FlagSet,
-  { isDevelopment = true }: OwnPhasedDefaults,
-): Pick<
-  PhasedRolloutFlags,
-  'isDevelopment' | 'encoder' | 'logLevel' | 'stacktraceLevel' | 'timeEncoding'
-> {
+function logFlags(set: FlagSet, { isDevelopment = true }: ManagerDefaults) {
   return {
     isDevelopment: set.add('zap-devel', boolKind, {
       default: isDevelopment,
@@ -181,7 +131,7 @@ function logFlags(
       default: '',
       help: 'Has no effect here: times are written as RFC 3339.',
     }),
-  };
+  } as const;
 }
 
 /** The peers name `nano` in their usage listing, and take `nanos`. */
