@@ -43,7 +43,7 @@ export function bounded(
   };
 }
 
-/** A figure that is only told. */
+/** A figure that is only reported. */
 export function told(
   name: string,
   measured: { readonly value: number; readonly unit: string; readonly how: string },

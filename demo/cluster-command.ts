@@ -117,7 +117,7 @@ function introduction(
 /** Returns what kubectl is refused here, whatever the manifests. */
 function refusedCommands(): readonly string[] {
   return [
-    'Pods are played, and no Role is enforced. What that leaves nothing to answer with is refused, with the reason:',
+    'Pods are simulated, and no Role is enforced. What cannot be answered without containers is refused, with the reason:',
     ...refusals.map(({ commands, instead }) => `  kubectl ${commands.join(', ')}: ${instead}`),
   ];
 }

@@ -31,7 +31,7 @@ export type ClusterArguments =
 const clusterHelp = `Usage: npm run cluster -- [options]
 
 Runs a Kubernetes API server with a StatefulSet controller, a scheduler and kubelets in this process until Ctrl-C,
-with the three zones of examples/ingester/ on it. Pods are played: no container is started, no image is pulled.
+with the three zones of examples/ingester/ on it. Pods are simulated: no container is started, no image is pulled.
 
   --apply FOLDER       apply the manifests of another folder
   --no-apply           apply none

@@ -3,7 +3,7 @@ import type { PhasedDemoOptions } from './phased-rollout/phased-demo.ts';
 import type { PercentDemoOptions } from './statefulset-rollout/percent-demo.ts';
 import type { ExponentialDemoOptions } from './zone-aware-update/exponential-demo.ts';
 
-/** What is played. */
+/** What is simulated. */
 export type Scenario =
   | 'rollout'
   | 'broken-image'
@@ -67,7 +67,7 @@ beside them, changes the pod template and shows how the zones roll: one after th
                          phased: the set of examples/phased-rollout/ goes pod by pod, each only while a
                          query finds what it should; Prometheus is a real one where it is installed;
                          exponential: the set of examples/zone-aware-update/ goes zone by zone in ever
-                         larger steps, and an alarm of CloudWatch, a stand-in, rings in the middle;
+                         larger steps, and an alarm of CloudWatch, a stand-in, goes to ALARM in the middle;
                          percent: a version of examples/statefulset-rollout/ breaks at 50 percent and is
                          taken back, the next one goes from 1 to 50 and 100; Slack, a stand-in, shows it
   --speed N              divide all delays by N, from 0.1 to 100 (default 1)

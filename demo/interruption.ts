@@ -17,7 +17,7 @@ const exitCodes: Readonly<Record<string, number>> = { SIGHUP: 129, SIGINT: 130, 
 /** How long an orderly end may take, in milliseconds. */
 const patience = 5_000;
 
-/** Listens for SIGINT, SIGTERM, SIGHUP (the terminal was closed) and a standard output that nobody reads any more. */
+/** Listens for SIGINT, SIGTERM, SIGHUP (the terminal was closed) and a standard output that is not read any more. */
 export function listenForInterruption(): Interruption {
   const controller = new AbortController();
   let code: number | undefined;

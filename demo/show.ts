@@ -50,7 +50,7 @@ export function openShow(show: ShowOptions): Promise<Show> {
   }
 }
 
-/** Returns what is played after `key`, in a demo of `scenario`. */
+/** Returns what is simulated after `key`, in a demo of `scenario`. */
 export function scenarioAfter(scenario: Scenario, key: Key): Scenario {
   if (isOfOneKind(scenario)) return scenario;
   return key === 'break' ? 'broken-image' : 'rollout';
@@ -114,7 +114,7 @@ async function openWebhooks({ options, ...ports }: ShowOptions): Promise<Show> {
   });
 }
 
-/** What is played where pods answer calls. */
+/** What is simulated where pods answer calls. */
 interface AnsweredPlay {
   called(call: PodCall): void;
   install(): Promise<void>;

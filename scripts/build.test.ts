@@ -183,7 +183,7 @@ describe('bundleInto()', () => {
     assert.equal(status, 1);
     assert.equal(
       stderr,
-      `Cannot trace without the file ${join(alone, 'tracing.mjs')}, which is missing: keep all files of the build beside the program, or set OTEL_SDK_DISABLED=true\n`,
+      `Cannot trace without the file ${join(alone, 'tracing.mjs')}, which is missing: keep all files of the build in the folder of the program, or set OTEL_SDK_DISABLED=true\n`,
     );
   });
 

@@ -22,22 +22,22 @@ const kubeconfigReader = '@kubernetes/client-node';
 
 const programName = 'rollout-operator';
 
-/** What only a run with tracing loads: the SDK of OpenTelemetry, in a file of its own beside the program. */
+/** What only a run with tracing loads: the SDK of OpenTelemetry, in a file of its own next to the program. */
 const tracing = { name: 'tracing', source: 'src/telemetry/tracing/open-tracing.ts' } as const;
 
-/** What only a resource that names an alarm loads: the SDK of AWS, beside the program as well. */
+/** What only a resource that names an alarm loads: the SDK of AWS, next to the program as well. */
 const awsSdk = { name: 'aws-sdk', source: 'src/check/cloudwatch/aws-sdk.ts' } as const;
 
-/** What only the first message to Slack loads: its library, beside the program as well. */
+/** What only the first message to Slack loads: its library, next to the program as well. */
 const slackSdk = {
   name: 'slack-sdk',
   source: 'src/notification/slack-client/slack-sdk.ts',
 } as const;
 
-/** The tools for a `bedrock.yaml`, which no operator loads: beside the program as well, with what they share with it in them. */
+/** The tools for a `bedrock.yaml`, which no operator loads: next to the program as well, with what they share with it in them. */
 const bedrock = { name: 'bedrock', source: 'src/command/bedrock.ts' } as const;
 
-/** What is in files of its own beside the program. */
+/** What is in files of its own next to the program. */
 const beside = [tracing, awsSdk, slackSdk, bedrock];
 
 /** The first line: half a generation of young objects is bounded (ADR 5), also where NODE_OPTIONS are others. */

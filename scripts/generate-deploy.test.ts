@@ -182,7 +182,7 @@ describe('zoneAwareFiles()', () => {
     );
   });
 
-  test('starts the program by arguments that it reads, on the ports that are told', () => {
+  test('starts the program by arguments that it reads, on the ports that are given', () => {
     const { spec } = only('Deployment') as StartedDeployment;
     const [{ command, args, ports }] = spec.template.spec.containers;
     assert.deepEqual(command, ['/zone-aware-controllers']);

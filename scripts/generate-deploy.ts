@@ -1,6 +1,6 @@
 /**
  * Writes deploy/: what a cluster needs to run the operator in one namespace. The Role is the sum of what each
- * capability states beside its code. What names its namespace is written there for that of the examples.
+ * capability states next to its code. What names its namespace is written there for that of the examples.
  *
  *     npm run manifests
  *     npm run -s manifests -- <namespace> [<image> [all]] | kubectl apply -n <namespace> -f -

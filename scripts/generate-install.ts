@@ -29,7 +29,7 @@ function inFolder(
   );
 }
 
-/** Files in deploy/ that stand beside them, and are not generated. */
+/** Files in deploy/ that are next to them, and are not generated. */
 export const besideThem: readonly string[] = handWritten.map((file) => `${chart}/${file}`);
 
 /** What deploy/chart and deploy/kustomize hold, by paths in deploy/. */

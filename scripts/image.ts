@@ -38,7 +38,7 @@ export interface ImageOptions {
   /** Where the base has its Node. @default as the Dockerfile says */
   readonly node?: string | undefined;
   readonly npmrc?: string | undefined;
-  /** Written beside the image, as an OCI layout in a tar. */
+  /** Written next to the image, as an OCI layout in a tar. */
   readonly archive?: string | undefined;
 }
 

@@ -29,7 +29,7 @@ export interface Mutant {
 }
 
 /** What a mutant showed; only `caught` is good. */
-export type Verdict =
+export type MutantVerdict =
   | 'caught'
   | 'survived'
   | 'does not apply'
@@ -41,7 +41,7 @@ export type Verdict =
 /** How one mutant ended, and what was written when it did not end well. */
 export interface MutantResult {
   readonly mutant: Mutant;
-  readonly verdict: Verdict;
+  readonly verdict: MutantVerdict;
   readonly output: string;
 }
 
@@ -138,7 +138,7 @@ async function copyCheckout({ root, temporary }: CopyOptions, name: string): Pro
 }
 
 /** Why the named test can show nothing; undefined when it runs and passes without the bug. */
-function judgeBaseline(mutant: Mutant, { code, output }: Run): Verdict | undefined {
+function judgeBaseline(mutant: Mutant, { code, output }: Run): MutantVerdict | undefined {
   const isThere = (outcome: 'ok' | 'not ok'): boolean =>
     titlesOf(output, outcome).some((title) => isNamed(mutant, title));
   if (code === undefined || isThere('not ok')) return 'test fails without it';
@@ -175,7 +175,7 @@ function applyPatch({ patch }: Mutant, cwd: string, ...flags: readonly string[])
 }
 
 /** A file that no longer loads fails too, but under its own name: that is not the test noticing the bug. */
-function judge(mutant: Mutant, { code, output }: Run): Verdict {
+function judge(mutant: Mutant, { code, output }: Run): MutantVerdict {
   if (code === undefined) return 'hangs';
   if (code === 0) return 'survived';
   const failed = titlesOf(output, 'not ok');

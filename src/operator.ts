@@ -39,13 +39,13 @@ export interface OperatorOptions extends TermSettings {
   readonly transport: Transport;
   /** Serves the admission webhooks; absent while TLS is off. */
   readonly admission?: AdmissionSettings;
-  /** Has zone-aware controllers run beside the others. */
+  /** Has zone-aware controllers run along with the others. */
   readonly zones?: ZoneCapabilitySettings;
   /** Given what evictions ask, which it is to be the same for as long as the operator runs. */
   readonly onEvictionBudgets?: (budgets: EvictionBudgets) => void;
 }
 
-/** What runs beside groups. */
+/** What runs along with groups. */
 export type Beside = Pick<OperatorOptions, 'resources' | 'zones'>;
 
 /** Longest time that a call of a pass takes once the limiter let it go, whatever its flag says above that (D-53). */

@@ -23,7 +23,7 @@ const sink = standardErrorSink();
 const format = { format: 'logfmt', level: 'debug' } as const;
 const log = createLogger({ ...format, clock, sink });
 const certificate = await selfSigned(clock.now());
-/** Updates of whole sets ask nobody. */
+/** Updates of whole sets ask nothing. */
 const client = new Proxy({} as Client, {
   get: () => () => Promise.reject(new Error('no API server in this bench')),
 });

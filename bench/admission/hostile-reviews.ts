@@ -72,7 +72,7 @@ async function harmOf(
   { process }: ServingOperator,
   server: ReviewServer,
 ): Promise<Harm> {
-  // Lets the kernel begin anew with the most that was resident.
+  // Lets the kernel begin again with the most that was resident.
   writeFileSync(`/proc/${process.pid}/clear_refs`, '5');
   const open = await Promise.all(
     Array.from({ length: count }, () => PostConnection.overTls(server)),
@@ -91,7 +91,7 @@ async function postOnce(connection: PostConnection, post: Buffer): Promise<void>
   connection.close();
 }
 
-/** Honest reviews, one after the other, of somebody who measures how long each waits. */
+/** Honest reviews, one after the other, of a user who measures how long each waits. */
 class Probe {
   readonly #connection: PostConnection;
   #isOver = false;

@@ -11,7 +11,7 @@ export interface Review {
   readonly want: string;
 }
 
-/** Returns a review that changes a set of 8 KB and asks nobody, and its answer; `bytes`: its size. */
+/** Returns a review that changes a set of 8 KB and asks nothing, and its answer; `bytes`: its size. */
 export function reviewOfSet(): { readonly review: Review; readonly bytes: number } {
   const set = (replicas: number, image: string): JsonObject => {
     const plain = (padding: string): JsonObject => ({

@@ -65,7 +65,7 @@ export interface ClusterCommands {
    */
   mirror(options: { readonly delayed: number }): Promise<{ readonly proxy: string }>;
   /**
-   * Changes templates of the first `sets` sets, each up and down by turns, `perSecond` of them or all in one instant.
+   * Changes templates of the first `sets` sets, each up and down by turns, `perSecond` of them or all at one instant.
    * @returns once every set has followed: how long each took, in ms, and all of them together
    */
   rescale(options: {

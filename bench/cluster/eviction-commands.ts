@@ -67,7 +67,7 @@ export interface EvictionCommands {
   seenEvictions(): Promise<EvictionSight>;
   /** Resolves when every pod of `set` has been replaced, from now on. @throws after `patience` ms */
   drained(options: { readonly set: string; readonly patience: number }): Promise<Drained>;
-  /** Evicts all pods of `set`, `atOnce` at a time, as nobody can faster: the next at the commit of Ready of another. */
+  /** Evicts all pods of `set`, `atOnce` at a time, as fast as is possible: the next at the commit of Ready of another. */
   drainPerfectly(options: {
     readonly set: string;
     readonly atOnce: number;

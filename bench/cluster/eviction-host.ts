@@ -215,7 +215,7 @@ export class EvictionHost implements EvictionCommands {
   }
 
   get #watching(): EvictionWatch {
-    if (this.#watch === undefined) throw new Error('Cannot tell of evictions that nobody watches');
+    if (this.#watch === undefined) throw new Error('Cannot tell of evictions that nothing watches');
     return this.#watch;
   }
 

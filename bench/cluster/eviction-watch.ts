@@ -71,7 +71,7 @@ export class EvictionWatch {
   called({ user, verb, resource, name }: Call): void {
     if (user !== operatorUser || resource !== 'configmaps') return;
     if (!/^(?:create|update|patch)$/.test(verb) || !name.startsWith(ledgerPrefix)) return;
-    // The call is told of after its commit: a write that gave something away has been counted there.
+    // The call is reported after its commit: a write that gave something away has been counted there.
     if (this.#isCounted) this.#isCounted = false;
     else if (this.#rounds > 0) this.#since.tried += 1;
   }

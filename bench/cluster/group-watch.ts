@@ -64,7 +64,7 @@ export class GroupWatch {
 
   /**
    * @param user whose deletions are the rollout's; without it all are, as where commits come without their authors and
-   * nobody else deletes pods
+   * nothing else deletes pods
    */
   constructor(monotonic: () => number, user?: string) {
     this.#monotonic = monotonic;
@@ -108,7 +108,7 @@ export class GroupWatch {
     this.#deletes = 0;
   }
 
-  /** What was counted since {@link begin}; of sets that had all their pods up nothing is told. */
+  /** What was counted since {@link begin}; of sets that had all their pods up nothing is reported. */
   observation(): Observation {
     const down = [...this.#sets].filter(([, set]) => set.mostDown > 0);
     return {

@@ -56,7 +56,7 @@ export class PercentHost implements PercentCommands {
   }
 
   seenRollouts(): Promise<RolloutSight> {
-    if (this.#watch === undefined) throw new Error('Cannot tell of rollouts that nobody watches');
+    if (this.#watch === undefined) throw new Error('Cannot tell of rollouts that nothing watches');
     return Promise.resolve(this.#watch.seen());
   }
 }

@@ -100,7 +100,7 @@ function variables(bytes: number): readonly JsonObject[] {
   return Array.from({ length: Math.floor(bytes / each) }, (_, index) => variable(index + 100));
 }
 
-/** A pod that stands alone and never runs, without the status and the owner of others; about `bytes` as JSON. */
+/** A pod that is alone and never runs, without the status and the owner of others; about `bytes` as JSON. */
 export function barePod(name: string, bytes: number): JsonObject {
   const template = podTemplate({ app: 'bare' }, bytes + 620);
   return {

@@ -153,7 +153,7 @@ interface Connections {
   readonly server: ReviewServer;
 }
 
-/** Returns connection `index`, opened anew where the server has ended it: one that did nothing is no error. */
+/** Returns connection `index`, opened again where the server has ended it: one that did nothing is no error. */
 async function usable({ open, server }: Connections, index: number): Promise<PostConnection> {
   const known = open[index];
   if (known?.isOpen === true) return known;
@@ -218,7 +218,7 @@ function figuresOf(measured: Measured, { reviews }: Load, size: Size): readonly 
       {
         of,
         value: percentile(ratios, 0.5),
-        how: `/proc of the operator, the median of ${costs.length} turns of ${reviews} each, beside reviews of sets of ${reviewOfSet().bytes} bytes that ask nobody: ${each.join(', ')}`,
+        how: `/proc of the operator, the median of ${costs.length} turns of ${reviews} each, beside reviews of sets of ${reviewOfSet().bytes} bytes that ask nothing: ${each.join(', ')}`,
       },
       size,
     ),

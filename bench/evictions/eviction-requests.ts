@@ -11,7 +11,7 @@ export const reviewTimeout = 10;
 
 /** The answer of the webhook to an eviction. */
 export interface EvictionReply {
-  /** `unjudged`: the pod serves nobody; `none`: what came is no answer to a review. */
+  /** `unjudged`: the pod serves no client; `none`: what came is no answer to a review. */
   readonly kind: 'allowed' | 'unjudged' | 'denied' | 'none';
   /** 200 where it is allowed, 0 where nothing was answered. */
   readonly code: number;

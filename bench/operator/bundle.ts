@@ -40,7 +40,7 @@ export const bundledEnvironment = {
 
 /** What an image holds: the bundled program, as in a pod and with its webhooks on. */
 export const bundle: Bench = {
-  about: 'bundled program: CPU of a start beside the sources, RSS with 12, 900 and 10,000 pods',
+  about: 'bundled program: CPU of a start next to the sources, RSS with 12, 900 and 10,000 pods',
   run: (size) =>
     withBundle(async (program) => [
       await measureFull(program, size),

@@ -26,7 +26,7 @@ const settings: Readonly<Record<Size, Setting>> = {
 const patience = 60_000;
 const every = 50;
 
-/** Resources that ask Prometheus once a second each, in the midst of their rollouts. */
+/** Resources that ask Prometheus once a second each, in the middle of their rollouts. */
 export const phasedChecks: Bench = {
   about: 'CPU, connections and requests of 200 PhasedRollouts with one check a second each',
   run: async (size) => [await measure(size)],
@@ -116,7 +116,7 @@ async function untilAsked(prometheus: CountingPrometheus, resources: number): Pr
   }
 }
 
-/** Has every set be in the midst of an update that its partition blocks, and a PhasedRollout ask about it for ever. */
+/** Has every set be in the middle of an update that its partition blocks, and a PhasedRollout ask about it for ever. */
 async function prepare(client: Client, options: GroupsOptions, url: string): Promise<void> {
   const check = { initialDelaySeconds: 1, periodSeconds: 1, successThreshold: 1_000_000 };
   const between = async (name: string): Promise<void> => {

@@ -102,7 +102,7 @@ export class SetWatch {
   /** @throws for a set that is not watched */
   #of(name: string): Watched {
     const watched = this.#watched.get(name);
-    if (watched === undefined) throw new Error(`Nobody watches ${name}`);
+    if (watched === undefined) throw new Error(`Nothing watches ${name}`);
     return watched;
   }
 }

@@ -9,7 +9,7 @@ interface PodShape {
 }
 
 /**
- * Rolls the group to `image`, zone by zone, as nobody can faster: knows each commit as etcd makes it, and deletes the
+ * Rolls the group to `image`, zone by zone, as fast as is possible: knows each commit as etcd makes it, and deletes the
  * next pod the instant the budget allows it.
  *
  * @param limit how long one zone may take

@@ -22,7 +22,7 @@ export interface OperatorRoll extends Roll {
   readonly requests: Requests;
 }
 
-/** The same rollout twice: by a driver that nobody can beat, and by the operator. */
+/** The same rollout twice: by a driver that is as fast as is possible, and by the operator. */
 export interface Pair {
   readonly driver: Roll;
   readonly operator: OperatorRoll;

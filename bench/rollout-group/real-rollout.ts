@@ -57,7 +57,7 @@ interface Measured {
 }
 
 /**
- * Measures how long a rollout takes on a real control plane, and what it asks of it, beside a perfect driver on the
+ * Measures how long a rollout takes on a real control plane, and what it asks of it, compared with a perfect driver on the
  * same one: a driver that knows each commit as etcd makes it, and deletes the next pod the instant the budget allows it.
  */
 export async function rolloutOnReal(size: Size): Promise<readonly Findings[]> {

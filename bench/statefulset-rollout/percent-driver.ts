@@ -24,7 +24,7 @@ interface Driven {
 }
 
 /**
- * Rotates a set by the Eviction API as nobody can faster: keeps nothing but counts, stores nothing, and sends the next eviction
+ * Rotates a set by the Eviction API as fast as is possible: keeps nothing but counts, stores nothing, and sends the next eviction
  * the instant its watches show that the budget allows one.
  */
 export class PercentDriver {

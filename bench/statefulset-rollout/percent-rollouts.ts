@@ -32,7 +32,7 @@ interface Setting {
   /** From the eviction to Ready of the replacement, in ms. */
   readonly restart: number;
   readonly turns: number;
-  /** How long Slack is told nothing before all has been told: longer than a page waits for news, in ms. */
+  /** How long Slack is told nothing before all has been reported: longer than a page waits for news, in ms. */
   readonly quiet: number;
 }
 
@@ -45,9 +45,9 @@ const settings: Readonly<Record<Size, Setting>> = {
 const patience = 300_000;
 const mebibyte = 2 ** 20;
 
-/** A StatefulsetRollout of a large set, beside a perfect driver of the same Eviction API. */
+/** A StatefulsetRollout of a large set, compared with a perfect driver of the same Eviction API. */
 export const percentRollouts: Bench = {
-  about: 'a StatefulsetRollout of 1,000 pods, a hundred at a time, beside a perfect driver',
+  about: 'a StatefulsetRollout of 1,000 pods, a hundred at a time, compared with a perfect driver',
   run: (size) => withBundle(async (program) => [await measure(program, size)]),
 };
 

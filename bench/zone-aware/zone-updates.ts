@@ -40,7 +40,8 @@ const factor = 2;
 
 /** One set over three zones, updated in growing steps by the operator and by a perfect driver, by turns. */
 export const zoneUpdates: Bench = {
-  about: 'a ZoneAwareUpdate of 180 pods in three zones, beside a perfect driver of the same steps',
+  about:
+    'a ZoneAwareUpdate of 180 pods in three zones, compared with a perfect driver of the same steps',
   run: async (size) => [await measure(size)],
 };
 
@@ -127,7 +128,7 @@ async function update({ cluster, client, watch, setting }: Parts): Promise<Updat
   return { wall, steps: steps.map(({ pods }) => pods), most, requests };
 }
 
-/** Rolls the set in the same steps, as nobody can faster: each begins the instant the watch shows that all pods are ready. */
+/** Rolls the set in the same steps, as fast as is possible: each begins the instant the watch shows that all pods are ready. */
 async function drive({ client, watch, setting }: Parts): Promise<number> {
   const start = performance.now();
   const generation = await change(client);

@@ -6,7 +6,7 @@ import { CallFailure } from './call-failure.ts';
 import type { WebhookReply } from './webhook-hosts.ts';
 
 /** What a webhook answered. */
-export interface Verdict {
+export interface ReviewVerdict {
   readonly isAllowed: boolean;
   /** The Status of a denial; undefined where it gave none. */
   readonly status: JsonObject | undefined;
@@ -19,7 +19,7 @@ export interface Verdict {
 export function readReview(
   reply: WebhookReply,
   expected: { readonly uid: string; readonly isMutating: boolean },
-): Verdict {
+): ReviewVerdict {
   checkStatus(reply);
   const review = parseReview(reply.body);
   const invalid = (why: string): CallFailure =>
@@ -86,7 +86,7 @@ function statusText(status: number, contentType: string, body: string): string {
 function parseReview(body: string): JsonObject {
   const parsed = parseJson(body);
   if (isJsonObject(parsed)) return parsed;
-  throw new CallFailure('failed to call webhook: the response is no JSON object');
+  throw new CallFailure('failed to call webhook: the response is not a JSON object');
 }
 
 function parseJson(text: string): unknown {

@@ -20,7 +20,7 @@ import { CallFailure } from './call-failure.ts';
 import { deniedBy } from './denial.ts';
 import { type Invocation, invocationOf } from './match-webhook.ts';
 import { patchedBy } from './patched-object.ts';
-import { readReview, type Verdict } from './read-review.ts';
+import { type ReviewVerdict, readReview } from './read-review.ts';
 import { Rounds } from './rounds.ts';
 import type { Webhook } from './webhook.ts';
 import type { WebhookCaller } from './webhook-caller.ts';
@@ -112,7 +112,7 @@ export class WebhookAdmission implements Admission {
     attributes: AdmissionAttributes,
     invocation: Invocation,
     isMutating: boolean,
-  ): Promise<Verdict | undefined> {
+  ): Promise<ReviewVerdict | undefined> {
     const { webhook } = invocation;
     if (isDryRun(attributes) && !HARMLESS.has(webhook.sideEffects)) {
       throw badRequest(`admission webhook "${webhook.name}" does not support dry run`);
@@ -135,7 +135,7 @@ export class WebhookAdmission implements Admission {
     attributes: AdmissionAttributes,
     invocation: Invocation,
     isMutating: boolean,
-  ): Promise<Verdict> {
+  ): Promise<ReviewVerdict> {
     const { webhook } = invocation;
     const uid = this.#uids.uuid();
     const body = JSON.stringify(reviewOf(attributes, invocation, uid));

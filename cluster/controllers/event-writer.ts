@@ -31,7 +31,7 @@ const mostWaiting = 20_000;
 
 /**
  * Writes the Events of a cluster's own controllers, in order and in the background; the same note again counts up
- * its Event. It is told apart from the operator's recorder by its component and by having no retry: an Event that
+ * its Event. It is distinguished from the operator's recorder by its component and by having no retry: an Event that
  * is refused is one log line.
  */
 export class EventWriter implements EventRecorder {

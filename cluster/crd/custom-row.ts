@@ -80,7 +80,7 @@ const blocking: ReadonlySet<string> = new Set([
   'FieldValueTypeInvalid',
 ]);
 
-/** Rules that were not looked at are told; that there is no engine for them here makes no difference. */
+/** Rules that were not looked at are reported; that there is no engine for them here makes no difference. */
 const unchecked = invalidValue(
   '<nil>',
   null,

@@ -55,7 +55,7 @@ function taken(value: JsonValue | undefined, step: Step): JsonValue | undefined 
   }
 }
 
-/** Returns a reader of what stands at `path`; undefined where the path is of a form that is not read here. */
+/** Returns a reader of what is at `path`; undefined where the path is of a form that is not read here. */
 export function compileJsonPath(
   path: string,
 ): ((value: JsonValue) => JsonValue | undefined) | undefined {

@@ -5,7 +5,7 @@ import { duplicate, invalidValue, notOneOf, required } from '../resource/validat
 import { itemSchema, propertySchema } from './prune.ts';
 import { boundCauses, isSized } from './validate-bounds.ts';
 
-/** Returns why `value` breaks `schema`; `path` is where it stands, empty for the object itself (CR-3). */
+/** Returns why `value` breaks `schema`; `path` is where it is, empty for the object itself (CR-3). */
 export function validateValue(
   value: JsonValue,
   schema: JsonObject,
@@ -137,7 +137,7 @@ function elementCauses(
     if (identity === undefined) continue;
     const text = JSON.stringify(identity);
     const count = (seen.get(text) ?? 0) + 1;
-    // However often it comes, it is told once.
+    // However often it comes, it is reported once.
     if (count === 2) causes.push(duplicate(`${path}[${index}]`, identity));
     seen.set(text, count);
   }

@@ -14,25 +14,25 @@ const eventsTell = '"kubectl describe pod" and "kubectl events" tell what happen
 
 const logs: Refusal = {
   commands: ['logs'],
-  why: 'a pod is played and runs no container, so it has no logs',
+  why: 'a pod is simulated and runs no container, so it has no logs',
   instead: eventsTell,
 };
 
 const processes: Refusal = {
   commands: ['exec', 'cp', 'attach'],
-  why: 'a pod is played and runs no container, so there is no process to reach in it',
+  why: 'a pod is simulated and runs no container, so there is no process to reach in it',
   instead: eventsTell,
 };
 
 const ports: Refusal = {
   commands: ['port-forward'],
-  why: 'a pod is played and runs no container, so nothing listens in it',
+  why: 'a pod is simulated and runs no container, so nothing listens in it',
   instead: 'what answers to the network is a program on this machine, such as the operator',
 };
 
 const debugging: Refusal = {
   commands: ['debug'],
-  why: 'a pod is played and runs no container, so there is nothing to look into',
+  why: 'a pod is simulated and runs no container, so there is nothing to look into',
   instead: eventsTell,
 };
 

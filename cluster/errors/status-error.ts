@@ -22,7 +22,7 @@ export class StatusError extends Error {
   override readonly name = 'StatusError';
   readonly code: number;
   readonly reason: string;
-  /** Absent in a Status that has none; `{}` is told from that by kubectl, which crashes where it is missing. */
+  /** Absent in a Status that has none; `{}` is distinguished from that by kubectl, which crashes where it is missing. */
   readonly details: StatusDetails | undefined;
 
   constructor(

@@ -1,6 +1,6 @@
 import { badRequest } from '../errors/status-errors.ts';
 
-/** One field as it stands on the wire: a number for varints, bytes for everything with a length. */
+/** One field as it is on the wire: a number for varints, bytes for everything with a length. */
 export interface WireField {
   readonly number: number;
   readonly value: bigint | Buffer;

@@ -199,7 +199,7 @@ export class InProcessTransport implements ClusterTransport {
   }
 }
 
-/** Discards an answer that nobody will read: a watch would stay open for ever. */
+/** Discards an answer that will not be read: a watch would stay open for ever. */
 function discard(answer: ApiAnswer): void {
   if (answer.kind === 'watch') answer.session.close();
 }

@@ -8,7 +8,7 @@ const maxBuffers = 8;
 
 /**
  * Buffers in which long writes are put together, used again and again: a list of ten thousand pods that were allocated
- * anew for each answer would make the garbage collector mark the whole store two or three times, on every processor.
+ * again for each answer would make the garbage collector mark the whole store two or three times, on every processor.
  */
 export class WriteBuffers {
   readonly #free: Buffer[] = [];

@@ -12,7 +12,7 @@ export interface FollowedClusterPorts {
   readonly say: (line: string) => void;
 }
 
-/** A cluster whose every commit is told in lines, for plays that wait for what the cluster comes to. */
+/** A cluster whose every commit is reported in lines, for plays that wait for what the cluster comes to. */
 export class FollowedCluster {
   readonly #ports: FollowedClusterPorts;
   readonly #begun: Monotonic;

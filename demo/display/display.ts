@@ -127,7 +127,7 @@ export class PictureDisplay implements Display {
   }
 }
 
-/** Returns what `stage` has to show, `startedAt` being when what is played began. */
+/** Returns what `stage` has to show, `startedAt` being when what is simulated began. */
 function stateOf(
   stage: Stage | undefined,
   startedAt: Millis | undefined,

@@ -125,7 +125,7 @@ test('screenLines() gives up hints first, then facts, then the legend', () => {
 
 test('screenLines() shows the lines of the scenario until it has ended, and gives them up last', () => {
   const panel = [
-    'drainer-1 waits with a-0: a-1 is not ready, and whoever reads this line reads it in two',
+    'drainer-1 waits with a-0: a-1 is not ready, and a reader of this line reads it in two',
   ];
   const lines = shown(state({ panel }));
   const at = lines.findIndex((line) => line.startsWith('  drainer-1 waits with a-0: '));

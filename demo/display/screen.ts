@@ -9,13 +9,13 @@ import { cut, type Span, type Style, type StyledLine, span, wrap } from './style
 export interface ScreenState {
   /** What is being played, such as `rolling out registry.example/ingester:2.11.0`. */
   readonly phase: string;
-  /** Since what is played began, and below which a rollout cannot end; undefined when nothing is played. */
+  /** Since what is simulated began, and below which a rollout cannot end; undefined when nothing is simulated. */
   readonly clock: { readonly elapsed: Millis; readonly limit: Millis | undefined } | undefined;
   readonly zones: readonly ZoneView[];
   readonly because: Because | undefined;
   /** What comes next, where it is no rollout. */
   readonly next?: string | undefined;
-  /** Lines of the scenario's own, while it is played. */
+  /** Lines of the scenario's own, while it is simulated. */
   readonly panel?: readonly string[] | undefined;
   /** The last lines of a run that has ended; replace reason, next step and those lines. */
   readonly summary: readonly string[];

@@ -75,7 +75,7 @@ export class DownscalePlay {
     await createAll(stage.client, [lastDownscaleConfiguration]);
     await stage.startOperators((what, test) => this.#until(what, test));
     await this.#until(
-      'the operator has told all pods that they stay',
+      'the operator has notified all pods that they stay',
       () => stage.isIdle && this.#told.size >= stage.observer.podCount,
     );
   }
@@ -136,7 +136,9 @@ export class DownscalePlay {
     });
     const scale = await stage.client.raw({ method: 'GET', path }, { signal });
     if (!isJsonObject(scale)) {
-      throw new Error(`Cannot scale ReplicaTemplate "${template.name}": its scale is no object`);
+      throw new Error(
+        `Cannot scale ReplicaTemplate "${template.name}": its scale is not an object`,
+      );
     }
     stage.note(
       '',

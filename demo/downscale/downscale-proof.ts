@@ -94,7 +94,7 @@ export class DownscaleProof {
     return closest;
   }
 
-  /** Starts anew, for a further run. */
+  /** Starts again, for a further run. */
   reset(): void {
     this.#departures.length = 0;
     this.#shrinkings.length = 0;

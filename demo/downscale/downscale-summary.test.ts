@@ -56,7 +56,7 @@ const broken: Record<string, { outcome: DownscaleOutcome; line: string }> = {
     },
     line: 'broken promise: pods went before their delay of 4s: a-5 after 4.00 s, b-5 unprepared',
   },
-  'a pod that nobody asked': {
+  'a pod that was not asked': {
     outcome: { ...kept, proof: { ...proof, asked: new Map([['a-5', 1]]) } },
     line: 'broken promise: b-5 went without being asked',
   },

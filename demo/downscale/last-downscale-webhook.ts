@@ -40,7 +40,7 @@ export function registerLastDownscaleWebhook(
 ): void {
   webhooks.register(host, ({ body }) => {
     const review: unknown = JSON.parse(body);
-    if (!isJsonObject(review)) throw new Error('the AdmissionReview is no object');
+    if (!isJsonObject(review)) throw new Error('the AdmissionReview is not an object');
     const { apiVersion, kind } = review;
     const request = objectAt(review, 'request');
     const response = { uid: textAt(request, 'uid'), allowed: true, ...noteOf(request, clock) };

@@ -138,7 +138,7 @@ export class DrainPlay {
     });
   }
 
-  /** Lets pods stand on all nodes but those of `zone` with the most of them. @returns these */
+  /** Lets pods be on all nodes but those of `zone` with the most of them. @returns these */
   async #cordon(zone: string): Promise<readonly string[]> {
     const { scene, stage } = this.#options;
     const names = scene.nodes.filter((node) => node.zone === zone).map(({ name }) => name);

@@ -29,8 +29,8 @@ describe('summarizeDrain()', () => {
         '0 pods beyond the budget: at most 1 of a zone was unavailable at any time, 1 allowed',
         'never two zones were down: at most 1 zone had unavailable pods at any time',
         'the rollout replaced 2 pods, the drainers moved 1',
-        'each of them stood in the ledger before it went, and at the end the ledger is empty',
-        'drainer-1 evicted 1 pod, was told 429 7 times',
+        'each of them was in the ledger before it went, and at the end the ledger is empty',
+        'drainer-1 evicted 1 pod, got 429 7 times',
       ],
     });
   });
@@ -64,7 +64,7 @@ describe('summarizeDrain()', () => {
         })),
       },
       4,
-      'broken promise: db-1 went without standing in the ledger',
+      'broken promise: db-1 went without being in the ledger',
     ],
   };
 

@@ -86,15 +86,14 @@ function ledgerVerdict({ departures }: DrainOutcome): Verdict {
   const early = departures.filter(({ isGiven }) => !isGiven).map(({ pod }) => pod);
   return verdict(
     early.length === 0,
-    'each of them stood in the ledger before it went, and at the end the ledger is empty',
-    `${early.join(', ')} went without standing in the ledger`,
+    'each of them was in the ledger before it went, and at the end the ledger is empty',
+    `${early.join(', ')} went without being in the ledger`,
   );
 }
 
 function drainerLines({ drainers }: DrainOutcome): readonly string[] {
   const texts = drainers.map(
-    ({ name, evicted, denied }) =>
-      `${name} evicted ${podsText(evicted)}, was told 429 ${denied} times`,
+    ({ name, evicted, denied }) => `${name} evicted ${podsText(evicted)}, got 429 ${denied} times`,
   );
   return [texts.join('; ')];
 }

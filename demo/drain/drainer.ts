@@ -17,7 +17,7 @@ export interface DrainerOptions {
   readonly clock: Clock;
   /** Until it asks again for a pod that it was denied; kubectl waits 5 s. */
   readonly pause: Millis;
-  /** Called with what it reads, when that is news. */
+  /** Called with what it reads, when that is new. */
   readonly onNote: (text: string) => void;
 }
 
@@ -91,7 +91,7 @@ export class Drainer {
     this.#waits.delete(pod);
   }
 
-  /** Asks for an eviction. @returns what stands against it with 429; undefined where the pod goes, or has gone */
+  /** Asks for an eviction. @returns what prevents it with 429; undefined where the pod goes, or has gone */
   async #ask(name: string, signal: AbortSignal): Promise<string | undefined> {
     const key = { namespace: demoNamespace, name };
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: key };

@@ -85,7 +85,7 @@ export class DisruptionProof {
     return [...(this.#reached.get(image)?.values() ?? [])].map(({ size }) => size);
   }
 
-  /** Starts anew, for a further rollout. */
+  /** Starts again, for a further rollout. */
   reset(): void {
     this.#mostZones = 0;
     this.#deletions = 0;

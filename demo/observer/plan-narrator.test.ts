@@ -49,7 +49,7 @@ test('PlanNarrator gives a deletion the reason of its plan, and keeps what follo
   assert.equal(it.reason?.message, 'a-0 is old');
 });
 
-test('PlanNarrator tells a deletion by somebody else at once', () => {
+test('PlanNarrator tells a deletion by another client at once', () => {
   const { told, it } = narrator();
   it.happened(deleted('a-0', 'system:admin'));
   assert.deepEqual(told, ['a-0  deleted by system:admin']);
@@ -120,7 +120,7 @@ test('PlanNarrator gives a scaling the reason of its plan', () => {
   ]);
 });
 
-test('PlanNarrator tells the first wait of each set, anew for another pod or reason', () => {
+test('PlanNarrator tells the first wait of each set, again for another pod or reason', () => {
   const { told, it } = narrator('set');
   const delayed = (pod: string, left: string): Decision =>
     hold('DownscaleDelayed', `Pod "${pod}" may go in ${left}`);

@@ -13,7 +13,7 @@ export interface PlanNarratorOptions {
 }
 
 /**
- * Joins what happened with why: a deletion by the operator has its reason from the plan that it came from, which is told
+ * Joins what happened with why: a deletion by the operator has its reason from the plan that it came from, which is reported
  * before or after it happens; and a hold is shown when its reason changes.
  */
 export class PlanNarrator {
@@ -61,7 +61,7 @@ export class PlanNarrator {
     const [first] = actions.values();
     this.#reason = first ?? hold?.because;
     if (this.#options.waitsOf === 'set') return this.#tellEach(decisions, at);
-    // What else is held while pods go is no news: the deletions say what is going on.
+    // What else is held while pods go is not new: the deletions say what is going on.
     if (actions.size > 0) return;
     if (hold === undefined) this.#lastHolds.clear();
     else this.#tellHold('', { hold, key: holdKey(hold) }, at);
@@ -81,7 +81,7 @@ export class PlanNarrator {
     }
     for (const uid of this.#lastHolds.keys()) if (!holds.has(uid)) this.#lastHolds.delete(uid);
     for (const [uid, hold] of holds) {
-      // Another pod to wait for is news; that time goes by is none.
+      // Another pod to wait for counts as a change; time that goes by does not.
       const key = `${hold.because.reason} ${/"[^"]*"/.exec(hold.because.message)?.[0] ?? ''}`;
       this.#tellHold(uid, { hold, key }, at);
     }

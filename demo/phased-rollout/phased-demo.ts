@@ -23,7 +23,7 @@ import { PhasedNarrator } from './phased-narrator.ts';
 /** What is played of phased rollouts. */
 export type PhasedDemoOptions = Omit<LinesOptions<'phased'>, 'maxUnavailable'>;
 
-/** What stands in `spec.check` but for the query, in whole seconds. */
+/** What is in `spec.check` but for the query, in whole seconds. */
 interface Check {
   readonly initialDelaySeconds: number;
   readonly periodSeconds: number;
@@ -33,7 +33,7 @@ interface Check {
 const folder = join(import.meta.dirname, '../../examples/phased-rollout');
 const set = 'store-gateway-zone-a';
 const newImage = 'registry.example/store-gateway:2.0.0';
-/** Instead of those of the manifest, for which nobody would wait. */
+/** Instead of those of the manifest, for which no viewer would wait. */
 const checkAt = (speed: number): Check => ({
   initialDelaySeconds: Math.round(2 / speed),
   periodSeconds: 1,

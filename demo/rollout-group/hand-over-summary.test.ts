@@ -50,7 +50,7 @@ describe('handOverVerdicts()', () => {
     assert.ok(verdicts.every(({ isKept }) => isKept));
   });
 
-  test('says nothing where nobody was succeeded', () => {
+  test('says nothing where there was no predecessor', () => {
     assert.deepEqual(handOverVerdicts({ handOver: undefined, proof: { deletions: 3 } }), []);
   });
 

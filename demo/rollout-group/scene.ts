@@ -12,13 +12,13 @@ export interface Scene {
   readonly folder: string;
   /** Custom resources that have to be served before the manifests are applied. */
   readonly definitions: readonly JsonObject[];
-  /** `HTTP_PROXY` and the like, for the operator's calls of pods. */
+  /** `HTTP_PROXY` and so on, for the operator's calls of pods. */
   readonly podEnv: Environment;
   /** Flags of the operator beyond the usual ones. */
   readonly operatorFlags: readonly string[];
   /** Names of the operators that are started once the group is there; the first one leads. */
   readonly operators: readonly string[];
-  /** Whether what is played is a rollout; otherwise the zones are scaled. */
+  /** Whether what is simulated is a rollout; otherwise the zones are scaled. */
   readonly isRollout: boolean;
   /** Nodes of the cluster. @default one in each of three zones */
   readonly nodes?: readonly NodeConfig[];

@@ -34,7 +34,7 @@ export class SeverableTransport implements Transport {
     return this.#closed;
   }
 
-  /** Returns `request`, checked as it is made, and once more in the moment in which it would leave: it may have queued. */
+  /** Returns `request`, checked as it is made, and once more at the moment when it would leave: it may have queued. */
   #guarded(request: TransportRequest): TransportRequest {
     this.#assertOpen(request);
     const beforeSend = (): void => {

@@ -6,7 +6,7 @@ export const demoHorizon: Millis = seconds(6);
 /** Every operator of the demo has it. */
 export const horizonFlag = '-rollout.predecessor-horizon=6s';
 
-/** What is said where somebody waits for that long. */
+/** What is said where a caller waits for that long. */
 export const horizonSentence =
   'the demo shortens this wait to 6 s; it is 120 s unless -rollout.predecessor-horizon says otherwise';
 

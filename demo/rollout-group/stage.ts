@@ -37,7 +37,7 @@ interface Waiter {
   readonly resolve: (at: Millis) => void;
 }
 
-/** A cluster with the example group on it, operators as they are started, and somebody who watches the API server. */
+/** A cluster with the example group on it, operators as they are started, and a user who watches the API server. */
 export class Stage {
   readonly observer: GroupObserver;
   readonly narrator: PlanNarrator;
@@ -66,7 +66,7 @@ export class Stage {
     this.#cluster = parts.cluster;
     this.#sets = parts.sets;
     this.#startedAt = parts.startedAt;
-    // Where operators succeed one another, all that is shortened is told at once.
+    // Where operators succeed one another, all that is shortened is reported at once.
     this.#isShortTold = options.scene.operators.length > 1;
     this.narrator = new PlanNarrator({
       onFact: options.onFact,
@@ -148,7 +148,7 @@ export class Stage {
   /**
    * Starts the operators of the scene one after the other, so that the first one leads. They come last, as where the
    * operator is installed beside a group that runs: one that finds a group in motion, as a group is whose pods are being
-   * made for the first time, cannot know whether somebody else moves it, and waits before it disrupts anything.
+   * made for the first time, cannot know whether another client moves it, and waits before it disrupts anything.
    *
    * @param until waits for what is so
    * @returns the one that leads
@@ -224,7 +224,7 @@ export class Stage {
 
   /**
    * Waits until `test` holds after a commit. @returns when that was, since the demo began
-   * @throws {Error} naming `what` when `patience` is over, and what ended an operator that was not told to end
+   * @throws {Error} naming `what` when `patience` is over, and what ended an operator that was not asked to end
    */
   async until(
     what: string,
@@ -273,7 +273,7 @@ export class Stage {
     }
   }
 
-  /** Takes a plan; what the operator waits for is no news while the group is being installed, and when all ends. */
+  /** Takes a plan; what the operator waits for is not new while the group is being installed, and when all ends. */
   #planned(plan: Plan): void {
     if (this.#ending.signal.aborted) return;
     this.#isIdle = plan.decisions.every(({ kind }) => kind === 'warn');

@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { objectsAt, textAt } from '#cluster/json/read-json.ts';
 
-/** A message that stands in the channel, or in the thread of one. */
+/** A message that is in the channel, or in the thread of one. */
 export interface StoredSlackMessage {
   /** What a notification shows. */
   readonly text: string;
   readonly blocks: readonly JsonObject[];
-  /** The message below which it stands; empty for one of the channel. */
+  /** The message below which it is; empty for one of the channel. */
   readonly thread: string;
   readonly changes: number;
 }
@@ -38,7 +38,7 @@ const idOfChannel = 'C0DEMO001';
  * one channel.
  *
  * @param channel with its `#`
- * @param changed called with each message as it stands after a call
+ * @param changed called with each message as it is after a call
  */
 export async function startDemoSlack(
   channel: string,

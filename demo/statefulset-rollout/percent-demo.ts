@@ -25,7 +25,7 @@ const stops = millis(250);
 
 /**
  * Plays a version that breaks at 50 percent and is taken back, and the next one from 1 to 100 percent, on a cluster of this
- * process and a stand-in for Slack that is told through the library of Slack.
+ * process and a stand-in for Slack that is called through the library of Slack.
  *
  * @returns the exit code: 0 when no more pods were away than the budget lets, each went once for each version, and none after
  *   the failure

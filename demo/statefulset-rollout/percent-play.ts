@@ -42,9 +42,9 @@ interface Stage {
 const rollouts = 'statefulsetrollouts.bedrock.operator.slack.com';
 const [broken, good] = ['2.5.0', '2.5.1'];
 const versionLabel = 'app.kubernetes.io/version';
-/** Instead of the half an hour without progress, for which nobody would wait. */
+/** Instead of the half an hour without progress, for which no viewer would wait. */
 const timeoutAt = (speed: number): number => Math.max(2, Math.round(8 / speed));
-/** Somebody who then takes the version back. */
+/** A user who then takes the version back. */
 const readsFor = seconds(3);
 const legend = '● runs the version, · another one, ○ is not ready, ✗ cannot become ready';
 const mostPictured = 24;
@@ -114,7 +114,7 @@ export class PercentPlay {
     } as const;
     await this.#roll(failing, signal);
     await clock.sleep(millis(readsFor / speed), { signal });
-    const says = `somebody takes v${broken} back: v${former} at 100 percent`;
+    const says = `a user takes v${broken} back: v${former} at 100 percent`;
     const back = await this.#roll(
       { version: former, percent: 100, shows: 'message', says },
       signal,
@@ -185,7 +185,7 @@ export class PercentPlay {
     const begun = clock.monotonic();
     const { version, percent } = stage;
     this.#ports.say('');
-    this.#followed.say(stage.says ?? `somebody wants v${version} at ${percent} percent`);
+    this.#followed.say(stage.says ?? `a user wants v${version} at ${percent} percent`);
     this.#proof.forbid(false);
     this.#proof.begin(withTag(this.#formerImage, version));
     const { metadata } = await cluster.client.patch(
@@ -197,7 +197,7 @@ export class PercentPlay {
     return millis(ended - begun);
   }
 
-  /** Returns what somebody changes of the resource. */
+  /** Returns what a user changes of the resource. */
   #edit({ version, percent, fails }: Stage): JsonObject {
     const labels = { [versionLabel]: `v${version}` };
     const [container] = objectsAt(this.#set, 'spec', 'template', 'spec', 'containers');

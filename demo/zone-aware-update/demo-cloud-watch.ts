@@ -14,7 +14,7 @@ const operation = 'GraniteServiceVersion20100801.DescribeAlarms';
 
 /**
  * Returns stands in for CloudWatch on 127.0.0.1, as the SDK speaks to it: AWS JSON 1.0, and one composite alarm, `name`.
- * Signatures are not looked at, as nobody else knows the port.
+ * Signatures are not looked at, as nothing else knows the port.
  */
 export async function startDemoCloudWatch(name: string): Promise<DemoCloudWatch> {
   let alarm = { AlarmName: name, StateValue: 'OK', StateReason: '' };

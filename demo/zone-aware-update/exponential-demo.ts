@@ -248,7 +248,7 @@ class ExponentialPlay {
     }
   }
 
-  /** Steps of the demo are short: each has the alarm asked anew, where else an answer serves for 10 s. */
+  /** Steps of the demo are short: each has the alarm asked again, where else an answer serves for 10 s. */
   #alarms(): Alarms {
     const { cloudWatch, clock, log, speed } = this.#ports;
     const source = openCloudWatch({

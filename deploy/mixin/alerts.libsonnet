@@ -88,7 +88,7 @@
             'warning',
             '10m',
             'sum %s (increase(rollout_operator_kubernetes_api_client_rate_limited_requests_total{%s}[10m])) > 0' % [by(['api_group']), config.selector],
-            'The rate limit of rollout-operator holds requests back for good.',
+            'The rate limit of rollout-operator holds requests back permanently.',
             'Requests to {{ $labels.api_group }} from {{ $labels.namespace }} were given up before they were sent.'
           ),
           alert(
@@ -136,7 +136,7 @@
             'warning',
             '15m',
             'max %s (rollout_operator_group_blocked{%s, %s}) > 0' % [by(['rollout_group', 'reason']), config.selector, reasons(config.reasons.rollout)],
-            'A rollout waits for somebody to act.',
+            'A rollout waits for a person to act.',
             '{{ $labels.rollout_group }} in {{ $labels.namespace }} does not proceed: {{ $labels.reason }}.'
           ),
           alert(
@@ -181,7 +181,7 @@
             'warning',
             '15m',
             'max %s (rollout_operator_group_blocked{%s, %s}) > 0' % [by(['rollout_group', 'reason']), config.selector, reasons(config.reasons.scaling)],
-            'A change of replicas waits for somebody to act.',
+            'A change of replicas waits for a person to act.',
             '{{ $labels.rollout_group }} in {{ $labels.namespace }} is not scaled: {{ $labels.reason }}.'
           ),
           alert(

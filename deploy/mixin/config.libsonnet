@@ -23,7 +23,7 @@
 
     // Every reason of kind `hold` in docs/reasons.md, by what it asks of people.
     reasons: {
-      // A rollout stands, and somebody has to do something.
+      // A rollout does not proceed, and a person has to act.
       rollout: [
         'AwaitingOwnWrite',
         'AwaitingRequest',

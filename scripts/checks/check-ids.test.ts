@@ -23,7 +23,7 @@ describe('checkIds()', () => {
       want: ['src/a.ts:2: EXCL-2 is explained nowhere in docs/rules/'],
     },
     'an id in the title of a test': {
-      files: { 'test/a.test.ts': "test('D-49 plans anew', () => {});" },
+      files: { 'test/a.test.ts': "test('D-49 plans again', () => {});" },
       want: ['test/a.test.ts:1: D-49 is explained nowhere in docs/rules/'],
     },
     'either end of a range': {

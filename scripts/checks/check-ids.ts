@@ -1,6 +1,6 @@
 /**
  * Checks that every rule id which the tree names is explained in docs/rules, that no page explains what nobody
- * names, that users are told nothing by id, that documents and their sections are named only where the tree has them,
+ * names, that no text for users names an id, that documents and their sections are named only where the tree has them,
  * and that nothing is named by its number in a tracker. `### D-49 One moment` explains D-49.
  */
 import { globSync, readFileSync } from 'node:fs';

@@ -65,33 +65,33 @@ describe('checkImports() layers', () => {
     'a row above': {
       path: 'src/kubernetes/a.ts',
       source: `\nimport { x } from '#control/loop.ts';`,
-      expected: 'src/kubernetes/a.ts:2: kubernetes imports control, which stands above it',
+      expected: 'src/kubernetes/a.ts:2: kubernetes imports control, which is above it',
     },
     'a type of a row above': {
       path: 'src/kubernetes/a.ts',
       source: `import type { X } from '#control/loop.ts';`,
-      expected: 'src/kubernetes/a.ts:1: kubernetes imports control, which stands above it',
+      expected: 'src/kubernetes/a.ts:1: kubernetes imports control, which is above it',
     },
     'a type of a row above, inline': {
       path: 'src/kubernetes/a.ts',
       source: `export type Y = import('#control/loop.ts').X;`,
-      expected: 'src/kubernetes/a.ts:1: kubernetes imports control, which stands above it',
+      expected: 'src/kubernetes/a.ts:1: kubernetes imports control, which is above it',
     },
     'a re-export from a row above': {
       path: 'src/kubernetes/a.ts',
       source: `export { x } from '#control/loop.ts';`,
-      expected: 'src/kubernetes/a.ts:1: kubernetes imports control, which stands above it',
+      expected: 'src/kubernetes/a.ts:1: kubernetes imports control, which is above it',
     },
     'a row above, dynamically': {
       path: 'src/kubernetes/a.ts',
       source: `const x = await import('#control/loop.ts');`,
-      expected: 'src/kubernetes/a.ts:1: kubernetes imports control, which stands above it',
+      expected: 'src/kubernetes/a.ts:1: kubernetes imports control, which is above it',
     },
     'the same row': {
       path: 'src/rollout-group/a.ts',
       source: `import { plan } from '#phased-rollout/plan.ts';`,
       expected:
-        'src/rollout-group/a.ts:1: rollout-group imports phased-rollout, which stands in the same row',
+        'src/rollout-group/a.ts:1: rollout-group imports phased-rollout, which is in the same row',
     },
     'the embedded cluster outside of the demo': {
       path: 'src/operator.ts',
@@ -133,7 +133,7 @@ describe('checkImports() layers', () => {
     'anything in a folder that no row has': {
       path: 'src/helpers/a.ts',
       source: '',
-      expected: 'src/helpers/a.ts: src/helpers stands in no row of scripts/checks/import-rules.ts',
+      expected: 'src/helpers/a.ts: src/helpers is in no row of scripts/checks/import-rules.ts',
     },
   };
   for (const [title, { path, source, expected }] of Object.entries(refused)) {

@@ -31,7 +31,7 @@ export function checkImports(sources: ReadonlyMap<string, string>): readonly str
   ].toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 }
 
-/** The room that a file stands in: its folder, or its own name at the top of src/; undefined outside of all rooms. */
+/** The room that a file is in: its folder, or its own name at the top of src/; undefined outside of all rooms. */
 function roomOf(path: string): string | undefined {
   const beside = Object.entries(roomsBeside).find(([, folder]) => path.startsWith(`${folder}/`));
   return beside?.[0] ?? /^src\/([^/]+?)(?:(?:\.test)?\.ts)?(?:\/|$)/.exec(path)?.[1];
@@ -41,7 +41,7 @@ function layerFindings(file: SourceFile, graph: Graph): readonly string[] {
   const room = roomOf(file.path);
   if (room === undefined) return [];
   if (rowOf(room) === -1 && room !== 'support') {
-    return [`${file.path}: src/${room} stands in no row of scripts/checks/import-rules.ts`];
+    return [`${file.path}: src/${room} is in no row of scripts/checks/import-rules.ts`];
   }
   return file.imports.flatMap((imported) => {
     const problem = layerProblem(file.path, imported, graph);
@@ -78,8 +78,8 @@ function roomProblem(room: string, other: string): string | undefined {
   if (allowed !== undefined && !allowed.includes(other)) {
     return `${room} imports ${other}, but may only import ${allowed.join(', ')}`;
   }
-  if (rowOf(other) === rowOf(room)) return `${room} imports ${other}, which stands in the same row`;
-  return rowOf(other) < rowOf(room) ? `${room} imports ${other}, which stands above it` : undefined;
+  if (rowOf(other) === rowOf(room)) return `${room} imports ${other}, which is in the same row`;
+  return rowOf(other) < rowOf(room) ? `${room} imports ${other}, which is above it` : undefined;
 }
 
 function rowOf(room: string): number {

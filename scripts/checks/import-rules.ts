@@ -1,6 +1,6 @@
 /** What scripts/checks/check-imports.ts keeps: which room may know which, what is core, who may touch the outside. */
 
-/** Rooms beside those of src/, with the folder of each; imports name them by `#<room>/`. */
+/** Rooms in addition to those of src/, with the folder of each; imports name them by `#<room>/`. */
 export const roomsBeside: Readonly<Record<string, string>> = {
   cluster: 'cluster',
   demo: 'demo',

@@ -4,7 +4,7 @@ export interface ScenarioList {
   readonly document: string;
   /** Which files' claims count. @default all */
   readonly files?: RegExp;
-  /** What stands before the number in a test's title: `[scenario 7]`, `[cluster 5]`. */
+  /** What is before the number in a test's title: `[scenario 7]`, `[cluster 5]`. */
   readonly prefix: string;
   /** Digits that a number is filled up to. @default 1 */
   readonly width?: number;
@@ -109,7 +109,7 @@ export const scenarioLists: readonly ScenarioList[] = [
     last: 98,
     required: [[1, 77], [79, 96], 98],
     open: {
-      78: 'what is given away stands in the ledger, not in the status: its room is counted in bytes, and the tests of the ledger show its end',
+      78: 'what is given away is in the ledger, not in the status: its room is counted in bytes, and the tests of the ledger show its end',
       97: 'a rollout and evictions under the Roles of the peer run on a real control plane (test/real/custom-resources/zone-aware-controllers.test.ts), which is skipped where there are no binaries',
     },
   },
@@ -130,7 +130,7 @@ export const scenarioLists: readonly ScenarioList[] = [
     parts: {
       39: 'not ready is not lost: a stale pod goes first that is stuck, not every one that is not ready (D-48)',
       44: 'pods and sets are watched as well, so that passes follow any change: at least one follows, and it has the newest spec (D-62)',
-      45: 'there is no sweep for leaks, as pods are watched: what a partial rollout loses is told at once',
+      45: 'there is no sweep for leaks, as pods are watched: what a partial rollout loses is reported at once',
       46: 'a pass may look, as its own status comes by the same watch; it writes and sends nothing',
       56: 'broken pods that are taken back at once are those that are stuck (D-48)',
     },

@@ -7,7 +7,7 @@ const zones = 'ZAU ZDB EV OPS W K P';
 const percent = 'A B C E F G H T CONSUL';
 const cluster = 'MS SR ST CK HT ER OB LW PA SU AD CR TB SS PD GC KU CL EM FI PF FT LN';
 
-/** What stands before the number of a rule. docs/rules/README.md says what each family is about. */
+/** What is before the number of a rule. docs/rules/README.md says what each family is about. */
 export const families: ReadonlySet<string> = new Set(
   [promises, 'D', groups, zones, percent, cluster].flatMap((line) => line.split(' ')),
 );

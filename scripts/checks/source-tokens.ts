@@ -4,7 +4,7 @@
  * at neighbours only.
  */
 
-/** One token. `text` of a string or template is what stands between its quotes. */
+/** One token. `text` of a string or template is what is between its quotes. */
 export interface Token {
   readonly kind: 'name' | 'string' | 'template' | 'regex' | 'number' | 'punctuator';
   readonly text: string;
@@ -88,7 +88,7 @@ class TokenReader {
     if (token !== undefined) this.tokens.push(token);
   }
 
-  /** The text of all parts makes one token, which stands before the tokens of the substitutions. */
+  /** The text of all parts makes one token, which is before the tokens of the substitutions. */
   #readTemplate(): void {
     const slot = this.tokens.length;
     const line = this.#line;

@@ -25,7 +25,7 @@ export interface DeclaredMetric {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
-  /** What scrapers are told. */
+  /** What scrapers get. */
   readonly help: string;
 }
 
@@ -94,7 +94,7 @@ export function zoneMetrics(): readonly DeclaredMetric[] {
 /** Returns those of StatefulsetRollouts. */
 export function statefulsetRolloutMetrics(): readonly DeclaredMetric[] {
   const never = (): never => {
-    throw new Error('Cannot tell the time of metrics that nobody shows');
+    throw new Error('Cannot tell the time of metrics that nothing shows');
   };
   const clock = { now: never, monotonic: never };
   return declaredBy((registry) => new RolloutMetrics(registry, { clock, phases: [] }));

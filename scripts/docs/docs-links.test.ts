@@ -45,7 +45,7 @@ function isWhole({ to, anchor }: Link): boolean {
   return page !== undefined && anchorsOf(page).has(anchor);
 }
 
-/** Whoever follows a link to a folder sees all that is in it. */
+/** A client that follows a link to a folder sees all that is in it. */
 function pagesIn(folder: string): readonly string[] {
   return [...pages.keys()].filter((path) => path.startsWith(`${folder}/`));
 }

@@ -118,7 +118,7 @@ describe('a manifest', () => {
     assert.deepEqual(await refused(whole), []);
   });
 
-  test('with a field that nobody knows, or of a kind that is not there, is not', async () => {
+  test('with an unknown field, or of a kind that is not there, is not', async () => {
     const [first] = blocks.filter(isForCluster);
     assert.ok(first);
     const { object } = first;

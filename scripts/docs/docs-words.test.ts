@@ -39,7 +39,7 @@ function where({ path, line }: Code, word: string): string {
   return `${path}:${line}: ${word}`;
 }
 
-/** What `pattern` finds in code and is not known, by the place where it stands. */
+/** What `pattern` finds in code and is not known, by the place where it is. */
 function unknown(
   pattern: RegExp,
   isKnown: (word: string) => boolean,
@@ -182,7 +182,7 @@ describe('the runbooks', () => {
     });
   }
 
-  test('have a list in which each page stands once', () => {
+  test('have a list in which each page is once', () => {
     const { text } = pageAt('docs/runbooks/README.md');
     const listed = [...text.matchAll(/^- \[(\w+)\]/gm)].map(([, alert = '']) => alert);
     const there = globSync('docs/runbooks/Rollout*.md', { cwd: root });

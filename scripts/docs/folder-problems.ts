@@ -1,9 +1,9 @@
 import { dirname } from 'node:path/posix';
 
-/** Most files of one folder, tests beside their code counted. */
+/** Most files of one folder, tests next to their code counted. */
 const mostFiles = 25;
 
-/** Patches that are picked by name, and pages that are reached by a link from each alert: nobody looks through these folders. */
+/** Patches that are picked by name, and pages that are reached by a link from each alert: nothing looks through these folders. */
 const unbounded: ReadonlySet<string> = new Set(['test/mutants', 'docs/runbooks']);
 
 /**

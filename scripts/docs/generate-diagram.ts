@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCore, onlyImportedBy, onlyImports, roomsBeside, rows } from '../checks/import-rules.ts';
 
-/** Between these lines of the page stands what is drawn. */
+/** Between these lines of the page is what is drawn. */
 const begin = '<!-- drawn by `npm run diagram` from scripts/checks/import-rules.ts -->';
 const end = '<!-- end of what is drawn -->';
 
@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, '../..');
 /** Rooms that one line of a floor has. */
 const lineLength = 3;
 
-/** Returns the diagram as Mermaid reads it: a box a floor, top row first, and what is kept apart beside it. */
+/** Returns the diagram as Mermaid reads it: a box a floor, top row first, and what is kept apart next to it. */
 export function diagram(): string {
   const floors = rows
     .map((rooms) => rooms.filter(isBuilt))
@@ -42,7 +42,7 @@ function split(text: string): readonly [string, string, string] {
   return [text.slice(0, from), text.slice(from + begin.length, to), text.slice(to + end.length)];
 }
 
-/** Rooms that the rules plan, and that nobody has built, are not drawn. */
+/** Rooms that the rules plan, and that do not exist yet, are not drawn. */
 function isBuilt(room: string): boolean {
   const folder = Object.hasOwn(roomsBeside, room) ? roomsBeside[room] : undefined;
   return [folder ?? `src/${room}`, `src/${room}.ts`].some((path) => existsSync(join(root, path)));

@@ -31,7 +31,7 @@ const zones = [
   '',
   '## ZoneAwareUpdates and ZoneDisruptionBudgets',
   '',
-  'Of `rollout-operator zone-aware-controllers`, and of `all`, beside those above that tell of requests, reviews, the certificate and the process. All are gauges, by the names of',
+  'Of `rollout-operator zone-aware-controllers`, and of `all`, in addition to those above on requests, reviews, the certificate and the process. All are gauges, by the names of',
   'aws/zone-aware-controllers-for-k8s; what they are for is in [zone-aware-controllers.md](zone-aware-controllers.md#metrics).',
   '',
 ];

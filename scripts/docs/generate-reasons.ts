@@ -15,8 +15,8 @@ export function reasonsPage(): string {
     '',
     'Generated from `src/control/decision/reasons.ts` by `npm run reasons`.',
     '',
-    'What holds a set is told as an Event and in the log when it begins, when its message changes (at most once a minute),',
-    'and every 10 minutes while it lasts. Kind `hold, asked for` is told once, as somebody asked for it. The gauge of a `hold` is',
+    'What holds a set is reported as an Event and in the log when it begins, when its message changes (at most once a minute),',
+    'and every 10 minutes while it lasts. Kind `hold, asked for` is reported once, as a user asked for it. The gauge of a `hold` is',
     '1 for the one reason that says best what a group waits for; that of a `warn` for each set and reason while it lasts.',
     '',
     "Where the Role permits no Events, as the peer's does not, the log has the same: what holds or warns as `msg=rollout` or",
@@ -32,29 +32,29 @@ export function reasonsPage(): string {
 
 function phasedSection(): readonly string[] {
   return section('PhasedRollouts', phasedReasons, [
-    'What holds a PhasedRollout is an Event on it, and a line of the log with `phasedrollout`, told again every 10 minutes while it lasts. Of what is done only that is',
+    'What holds a PhasedRollout is an Event on it, and a line of the log with `phasedrollout`, repeated every 10 minutes while it lasts. Of what is done only that is',
     'an Event which starts or ends a rollout, or lets pods go; the log has all.',
   ]);
 }
 
 function updateSection(): readonly string[] {
   return section('ZoneAwareUpdates', updateReasons, [
-    'What holds a ZoneAwareUpdate is an Event on it, its condition `Progressing`, and a line of the log with `zoneawareupdate`, told again every 10 minutes while it',
-    'lasts. Of what is done an Event tells each step and the end.',
+    'What holds a ZoneAwareUpdate is an Event on it, its condition `Progressing`, and a line of the log with `zoneawareupdate`, repeated every 10 minutes while it',
+    'lasts. Of what is done each step and the end are an Event.',
   ]);
 }
 
 function zoneBudgetSection(): readonly string[] {
   return section('ZoneDisruptionBudgets', zoneBudgetReasons, [
-    'What keeps a ZoneDisruptionBudget from its work is an Event on it, and a line of the log with `zonedisruptionbudget`, told again every 10 minutes while it lasts. Why',
-    'an eviction is denied stands in the answer to it.',
+    'What keeps a ZoneDisruptionBudget from its work is an Event on it, and a line of the log with `zonedisruptionbudget`, repeated every 10 minutes while it lasts. Why',
+    'an eviction is denied is in the answer to it.',
   ]);
 }
 
 function rolloutSection(): readonly string[] {
   return section('StatefulsetRollouts', rolloutReasons, [
-    'What is done of a StatefulsetRollout, and what holds it, is an Event on it, at most five of one reason and rollout, and stands in `status.reason`; a line of the log with',
-    '`statefulsetrollout` tells what holds it, again every 10 minutes while it lasts.',
+    'What is done of a StatefulsetRollout, and what holds it, is an Event on it, at most five of one reason and rollout, and is in `status.reason`; a line of the log with',
+    '`statefulsetrollout` says what holds it, again every 10 minutes while it lasts.',
   ]);
 }
 

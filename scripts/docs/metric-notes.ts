@@ -1,9 +1,9 @@
 /**
- * What people are told of each metric in docs/metrics.md, beyond the help that scrapers get. It decides nothing: names, types
+ * What docs/metrics.md says of each metric, beyond the help that scrapers get. It decides nothing: names, types
  * and labels are those that the program declares.
  */
 
-/** What a metric is, by its name. One that is missing here is told by its help. */
+/** What a metric is, by its name. One that is missing here is described by its help. */
 export const metricNotes: Readonly<Record<string, string>> = {
   rollout_operator_group_reconciles_total: 'passes over a group that began',
   rollout_operator_group_reconciles_failed_total: 'passes that failed',
@@ -30,7 +30,7 @@ export const metricNotes: Readonly<Record<string, string>> = {
   rollout_operator_response_message_bytes: 'sizes of the answers',
   rollout_operator_inflight_requests: 'requests under way',
   rollout_operator_admission_reviews_total:
-    'reviews that were answered with 200: `Allowed`, `Denied` by a rule, or denied in doubt: `DependencyFailed` (the API server did), `Forbidden` (the Role), `DeadlineExceeded`, `Overloaded`, `Unreadable` (an object, or what is stored with it), `NotKnownYet` (not all that it takes has been seen, or somebody is waited for), `PodNotPrepared` (a pod did not say yes), `InternalError`',
+    'reviews that were answered with 200: `Allowed`, `Denied` by a rule, or denied in doubt: `DependencyFailed` (the API server did), `Forbidden` (the Role), `DeadlineExceeded`, `Overloaded`, `Unreadable` (an object, or what is stored with it), `NotKnownYet` (something that it takes has not been seen or answered yet), `PodNotPrepared` (a pod did not say yes), `InternalError`',
   kube_validating_webhook_failure_policy:
     '1 for the policy that a labelled webhook has, 0 for the other',
   rollout_operator_zpdb_configurations_observed_total:
@@ -39,15 +39,14 @@ export const metricNotes: Readonly<Record<string, string>> = {
     "evictions, and disruptions of our own, that budgets were asked about: the peer's reasons, `overloaded` and `not-determined`, with the code of the answer, 200 for allowed. Each series is there once it has counted something",
   rollout_operator_zpdb_inflight_eviction_requests: 'evictions that budgets are being asked about',
   rollout_operator_disruption_budget_problem:
-    '1 while something is wrong with a budget: `unreadable`, `overlap` (another one selects a pod of it), `never-met` (it lets no pod go, whatever happens), `ledger-unreadable`; else absent',
+    '1 while something is wrong with a budget: `unreadable`, `overlap` (another one selects a pod of it), `never-met` (it can never let a pod go), `ledger-unreadable`; else absent',
   rollout_operator_capability_enabled: '1 for what runs, 0 for what does not, with the reason',
   rollout_operator_refused_permissions:
     '1 for each optional permission that the Role does not grant',
   rollout_operator_view_not_fresh:
     '1 while the view of a resource has not been kept up to date for 30 s',
-  rollout_operator_rival_leases:
-    '1 for another Lease under which somebody reconciles the same namespaces',
-  leader_election_master_status: '1 where this replica leads, 0 where it stands by',
+  rollout_operator_rival_leases: '1 for another Lease whose holder reconciles the same namespaces',
+  leader_election_master_status: '1 where this replica leads, 0 where it is on standby',
   rollout_operator_certificate_expiry_timestamp_seconds: 'when the served certificate expires',
   rollout_operator_certificate_rotation_waiting:
     '1 while a new certificate is not served yet, with the reason',
@@ -113,7 +112,7 @@ export const processMetrics: readonly {
     name: 'nodejs_active_resources',
     type: 'gauge',
     labels: ['type'],
-    note: 'sockets, timers and the like that keep the event loop alive',
+    note: 'sockets, timers and other handles that keep the event loop alive',
   },
   {
     name: 'nodejs_eventloop_active_seconds_total',

@@ -1,4 +1,4 @@
-/** The pages that people read, and what stands in them. */
+/** The pages that people read, and what is in them. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -26,7 +26,7 @@ export function pagesOf(root: string): readonly Page[] {
   return paths.toSorted().map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 }
 
-/** Returns the code of `page`: its blocks, and what stands between backticks in a line. */
+/** Returns the code of `page`: its blocks, and what is between backticks in a line. */
 export function codeOf({ path, text }: Page): readonly Code[] {
   const lineAt = (index: number): number => text.slice(0, index).split('\n').length;
   const blocks = [...text.matchAll(block)].map(

@@ -26,7 +26,7 @@ test('amendAll() changes each place in turn', () => {
   assert.deepEqual(changed, { a: { b: { n: 2 } } });
 });
 
-test('at() reads what stands there, and fails where nothing does', () => {
+test('at() reads what is there, and fails where nothing does', () => {
   assert.equal(at(tree, ['a', 'b', 0, 'd']), 2);
   assert.throws(() => at(tree, ['a', 'x']), /There is no a\.x/);
 });

@@ -30,7 +30,7 @@ export function amendAll(tree: unknown, places: readonly (readonly [Path, unknow
   return places.reduce((changed, [path, value]) => amend(changed, path, value), tree);
 }
 
-/** What stands at `path`. @throws {Error} when nothing does */
+/** What is at `path`. @throws {Error} when nothing does */
 export function at(tree: unknown, path: Path): unknown {
   let found = tree;
   for (const step of path) {

@@ -114,7 +114,7 @@ function portOf(port: { readonly name: string; readonly containerPort: number })
   return isOfWebhooks ? when(conditions.webhooks, entry) : entry;
 }
 
-/** What stands in values.yaml for what the Deployment of deploy/ says. */
+/** What is in values.yaml for what the Deployment of deploy/ says. */
 export function valuesOfDeployment(version: string): Readonly<Record<string, unknown>> {
   const source = deployment(builtImage(version), withWebhooks);
   const [repository = ''] = String(at(source, [...container, 'image'])).split(':');

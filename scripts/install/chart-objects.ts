@@ -121,7 +121,7 @@ function chartMonitor(): unknown {
   ]);
 }
 
-/** Where budgets are not obeyed, nobody has to be asked about evictions. */
+/** Where budgets are not obeyed, nothing has to be asked about evictions. */
 function conditionOf(source: unknown): string {
   const { name } = at(source, ['metadata']) as { name: string };
   return name.startsWith('pod-eviction-') ? all(webhooks, disruptionBudgets) : webhooks;

@@ -54,7 +54,7 @@ serviceAccount:
 
 rbac:
   # "ours": what this version uses, object by object. "peer": the Roles of grafana/rollout-operator, for places where
-  # nobody may change them; without Events, with one replica, and a wait of two minutes after each start.
+  # no account may change them; without Events, with one replica, and a wait of two minutes after each start.
   role: ours
 
 crds:

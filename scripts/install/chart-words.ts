@@ -1,4 +1,4 @@
-/** Words of the chart that its templates share; what `include` names stands in the chart's templates/_helpers.tpl. */
+/** Words of the chart that its templates share; what `include` names is in the chart's templates/_helpers.tpl. */
 import { block, SPREAD, text } from './template.ts';
 
 const include = (helper: string): string => `include "rollout-operator.${helper}" .`;
@@ -52,7 +52,7 @@ export function any(...conditions: readonly string[]): string {
   return `or ${conditions.map((each) => `(${each})`).join(' ')}`;
 }
 
-/** What the selector of the Deployment says: the peer's chart says the same, and nobody can change it later. */
+/** What the selector of the Deployment says: the peer's chart says the same, and it cannot be changed later. */
 export const selectorLabels = block(include('selectorLabels'));
 
 /** Metadata of a namespaced object. */

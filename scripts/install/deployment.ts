@@ -94,7 +94,7 @@ export function deployment(image: string, { args, ports }: SetUp): object {
         metadata: { labels: podLabels },
         spec: {
           serviceAccountName: name,
-          // What is under way is answered, and pods that were prepared in vain are told so: 30 s, and some for the drain.
+          // What is under way is answered, and pods that were prepared in vain are notified: 30 s, and some for the drain.
           terminationGracePeriodSeconds: 60,
           affinity: { podAntiAffinity: apart },
           securityContext: {

@@ -133,7 +133,7 @@ export const podDisruptionBudget = {
 const policyReason = `#
 # An example: put in your addresses and labels, and apply it by itself. The first peers are the API servers that call
 # the webhooks, the second the nodes whose kubelets probe, the third Prometheus. Any other client that reaches the port of the
-# webhooks, and knows a set as it is stored, can have its pods prepared for a scale-down that nobody makes.
+# webhooks, and knows a set as it is stored, can have its pods prepared for a scale-down that never happens.
 `;
 
 /** The addresses are those that RFC 5737 sets aside for documentation. */

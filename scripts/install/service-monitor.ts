@@ -1,4 +1,4 @@
-/** How the operator of Prometheus is told to scrape ours. */
+/** How the operator of Prometheus scrapes ours. */
 import { name, plain } from './deployment.ts';
 
 const [port] = plain.ports;

@@ -23,7 +23,7 @@ const place: ManagerPlace = {
   account: 'statefulset-rollout-operator',
 };
 const { own } = statefulsetFrontPermissions;
-/** Secrets are read where resources name some, and by name: whoever uses them grants that where they are (G-22). */
+/** Secrets are read where resources name some, and by name: an installation that uses them grants that where they are (G-22). */
 const watched = statefulsetFrontPermissions.watched.filter(
   ({ resource }) => resource !== 'secrets',
 );

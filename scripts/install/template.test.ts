@@ -16,7 +16,7 @@ describe('template()', () => {
       object: { a: bare('.Values.a'), b: [bare('.Values.b')] },
       want: '---\na: {{ .Values.a }}\nb:\n  - {{ .Values.b }}\n',
     },
-    'moves a block to where it stands': {
+    'moves a block to where it is written': {
       object: { a: { b: block('toYaml .Values.b') } },
       want: '---\na:\n  b:\n    {{- toYaml .Values.b | nindent 4 }}\n',
     },

@@ -5,7 +5,7 @@
 import { stringify } from 'yaml';
 import { assertNever } from '#base/assert-never.ts';
 
-/** What stands in an object in place of a value. */
+/** What is in an object in place of a value. */
 type Form =
   | { readonly kind: 'bare'; readonly expression: string }
   | { readonly kind: 'block'; readonly expression: string }

@@ -76,8 +76,8 @@ const podReads = 100;
 const judgements = 2_000;
 
 /**
- * Serves the admission webhooks until `signal` aborts, then drains: what is under way is answered, and pods are told
- * what they still have to be told.
+ * Serves the admission webhooks until `signal` aborts, then drains: what is under way is answered, and what pods
+ * still have to be notified of is sent.
  *
  * @throws {Error} one sentence, when the port cannot be listened on or the certificate is none
  */

@@ -1,7 +1,7 @@
 /** Severity, most severe last; each configured level includes all more severe ones (LG-6). */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** What may stand in a log field; `Error`s are printed with their cause chain, `undefined` fields are left out. */
+/** What may be in a log field; `Error`s are printed with their cause chain, `undefined` fields are left out. */
 export type LogValue = string | number | boolean | null | undefined | Error | readonly string[];
 
 /** Fields of one event, in the order in which they are printed (LG-2). */

@@ -1,4 +1,4 @@
-/** Why a piece of input was refused: where it stands, what it should be and what was seen. */
+/** Why a piece of input was refused: where it is, what it should be and what was seen. */
 export interface Problem {
   /** Path of the field, such as `metadata.annotations["rollout-max-unavailable"]`. */
   readonly path: string;

@@ -23,7 +23,7 @@ export class SpecFields {
     return false;
   }
 
-  /** Returns the integer at `path` where it is at least `least`; undefined where nothing stands, and where that is wrong. */
+  /** Returns the integer at `path` where it is at least `least`; undefined where there is nothing, and where that is wrong. */
   count(object: JsonObject, path: string, least: number): number | undefined {
     return this.between(object, path, [least, highestInt32]);
   }

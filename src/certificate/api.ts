@@ -12,7 +12,7 @@ export const INJECT_LABEL = 'grafana.com/inject-rollout-operator-ca';
 /** Label of webhook configurations that are about one operator; the value is its namespace. */
 export const NAMESPACE_LABEL = 'grafana.com/namespace';
 
-/** Most CAs of one Secret. More come only from somebody who wrote it by hand: each costs all readers time. */
+/** Most CAs of one Secret. More come only from a user who wrote it by hand: each costs all readers time. */
 export const mostAuthorities = 8;
 
 /** A certificate that vouches for others. */

@@ -90,7 +90,7 @@ describe('openFileCertificate()', () => {
     files.set('tls.crt', two.cert).set('tls.key', two.key);
     await clock.advance(seconds(30));
     assert.deepEqual(changes, [{ cert: two.cert, key: two.key }]);
-    assert.deepEqual(log.lines, ['certificate files read anew']);
+    assert.deepEqual(log.lines, ['certificate files read again']);
     assert.deepEqual(expiries, [T0 + 3_600_000, T0 + 7_200_000]);
     await stop();
   });

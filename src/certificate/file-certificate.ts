@@ -24,7 +24,7 @@ export interface FileCertificateOptions {
 }
 
 /**
- * Opens the certificate in two files, read anew when they change (the peer reads them once).
+ * Opens the certificate in two files, read again when they change (the peer reads them once).
  *
  * @throws when they cannot be used at the start, or have expired: the program cannot serve then
  */
@@ -85,7 +85,7 @@ class CertificateFiles {
     if (this.source.current() !== before) {
       this.#notAfter = pair.value.notAfter;
       metrics.setExpiry(pair.value.notAfter);
-      log.info('certificate files read anew', { file: certFile });
+      log.info('certificate files read again', { file: certFile });
     }
     if (this.#notAfter > clock.now()) this.#reported = '';
     else this.#report(`the certificate in ${certFile} has expired`);

@@ -29,7 +29,7 @@ export function certificatePermissions(names: CertificateNames): readonly Permis
           ...common,
           // A watch is of all, whatever its selector says.
           verbs: ['list', 'watch'],
-          because: 'the configurations labelled for this operator are found, and kept in sight',
+          because: 'the configurations labelled for this operator are found and watched',
         },
         {
           ...common,

@@ -40,7 +40,7 @@ const cases: Readonly<Record<string, Case>> = {
     want: undefined,
   },
   'writes nothing for another order': { given: bundle([b, a]), wanted: [a, b], want: undefined },
-  'D-28 adds a CA beside those that are there': {
+  'D-28 adds a CA in addition to those that are there': {
     given: bundle([a]),
     wanted: [b],
     want: ['b', 'a'],

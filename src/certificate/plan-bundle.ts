@@ -22,7 +22,7 @@ export const graceOfUnnamed: Millis = minutes(3);
 
 /**
  * Returns the CAs that a bundle has to carry: `wanted`, and the tolerated ones that have not expired, as another replica may
- * serve what they vouch for. Whatever else somebody wrote into it goes.
+ * serve what they vouch for. Whatever else a user wrote into it goes.
  *
  * An order of its own, or an expired CA of our form, is no reason to write: two replicas whose clocks or whose views of
  * the Secret differ would undo each other's writes for ever.
@@ -78,7 +78,7 @@ export function unnamedSince(
  * Reports whether a CA of our form may stay that has been `unnamed` since then.
  *
  * @param readAt when the last look at the Secret that found CAs in it was sent; undefined: none has. While the Secret
- *   cannot be read, nobody knows what it names
+ *   cannot be read, it is unknown what it names
  */
 export function isTolerated(
   unnamed: Monotonic | undefined,

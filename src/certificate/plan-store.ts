@@ -98,7 +98,7 @@ function whyUseless(leaf: Leaf, now: Instant): Because<StoreReason> | undefined 
 }
 
 /**
- * Returns the Secret with the CA of what this process still serves, where somebody made a Secret without it: other replicas
+ * Returns the Secret with the CA of what this process still serves, where a user made a Secret without it: other replicas
  * leave in the webhook configurations only what the Secret names.
  */
 function planAuthority(

@@ -235,7 +235,7 @@ const cases: Readonly<Record<string, Case>> = {
     at: day(20),
     want: { serve: 'old', trust: ['ca-new', 'ca-old'], waiting: 'CaNotPublished' },
   },
-  'keeps trusting its own CA when somebody stored another certificate, and adds it to the Secret': {
+  'keeps trusting its own CA when a user stored another certificate, and adds it to the Secret': {
     given: { secret: valid({ current: coming }) },
     at: day(17),
     want: {
@@ -245,7 +245,7 @@ const cases: Readonly<Record<string, Case>> = {
       waiting: 'CaNotPublished',
     },
   },
-  'keeps the next certificate of somebody else when it adds its own CA to the Secret': {
+  'keeps the next certificate of another owner when it adds its own CA to the Secret': {
     given: { secret: valid({ current: coming, next: { leaf: another, from: day(30) } }) },
     at: day(17),
     want: {
@@ -334,7 +334,7 @@ describe('plan()', () => {
     );
   });
 
-  test('stores its own CA beside those that the Secret names, and issues nothing for it', () => {
+  test('stores its own CA in addition to those that the Secret names, and issues nothing for it', () => {
     const { store } = plan(snapshot({ secret: valid({ current: coming }) }), day(17));
     assert.deepEqual(
       store?.authorities.map(({ id }) => id),

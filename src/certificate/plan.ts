@@ -50,7 +50,7 @@ export interface Plan {
   /** The CAs that webhook configurations must carry, each once. */
   readonly authorities: readonly Authority[];
   readonly waiting: Because<WaitReason> | undefined;
-  /** When to look at the latest, without any news. */
+  /** When to look at the latest, without any change. */
   readonly lookAgain: Instant;
 }
 
@@ -118,7 +118,7 @@ function isDue({ current, next }: SecretContent, snapshot: Snapshot, now: Instan
 
 interface Gate {
   readonly isOpen: boolean;
-  /** When it opens without further news. */
+  /** When it opens without further change. */
   readonly opensAt?: Instant;
 }
 

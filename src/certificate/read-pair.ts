@@ -43,7 +43,7 @@ export function checkPair(pair: KeyPair, paths: PairPaths): Parsed<CheckedPair> 
   return valid({ cert: pair.cert, key: pair.key, chain, notAfter: earliestExpiry(chain) });
 }
 
-/** Returns the CAs in `text`, in order, each once; 1 to 8. @param path where it stands, for the problem */
+/** Returns the CAs in `text`, in order, each once; 1 to 8. @param path where it is, for the problem */
 export function parseAuthorities(text: string, path: string): Parsed<readonly Authority[]> {
   const byId = new Map(certificateBlocks(text).map((block) => [block.body, block]));
   const blocks = [...byId.values()];

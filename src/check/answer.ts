@@ -2,7 +2,7 @@ import type { Because } from '#base/because.ts';
 import type { Monotonic } from '#base/units.ts';
 
 /** What an answer says of a gate. Unknown is no answer to the question: an error, or what nobody can judge. */
-export type Verdict = 'passes' | 'fails' | 'unknown';
+export type CheckVerdict = 'passes' | 'fails' | 'unknown';
 
 /** Why there is nothing to judge. */
 export type NoReading =
@@ -38,7 +38,7 @@ export type CheckReason =
   | 'NoBaseline'
   /** A value is NaN, or no number at all. */
   | 'NotANumber'
-  /** There are several values where one was to come. */
+  /** There are several values where one was expected. */
   | 'SeveralValues'
   /** The answer is of a type that cannot be judged. */
   | 'WrongType'
@@ -57,7 +57,7 @@ export type CheckReason =
 
 /** What one answer, or several together, come to. */
 export interface Finding {
-  readonly verdict: Verdict;
+  readonly verdict: CheckVerdict;
   /** The values seen, as the server wrote them; absent where there were none. */
   readonly value?: string;
   /** What the server warned of. */
@@ -74,7 +74,7 @@ export interface QuestionKey {
 }
 
 /** A finding with what it was asked for, and when; it never leaves the process that asked. */
-export interface Answer extends Finding {
+export interface CheckAnswer extends Finding {
   readonly question: QuestionKey;
   /** When the question was asked, or had its turn: an answer is as old as its question. */
   readonly askedAt: Monotonic;

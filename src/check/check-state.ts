@@ -1,8 +1,8 @@
 import type { Instant, Monotonic } from '#base/units.ts';
 
 /**
- * How far the answers have come for one state that waits for them. Plain data, which its owner stores: whoever loses it
- * begins anew, and whoever has it goes on after a restart.
+ * How far the answers have come for one state that waits for them. Plain data, which its owner stores: an owner that loses it
+ * begins again, and an owner that has it goes on after a restart.
  */
 export interface CheckState {
   /** What the answers were counted for, see `QuestionKey`. */

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Monotonic } from '#base/units.ts';
-import type { Answer, Finding, QuestionKey } from './answer.ts';
+import type { CheckAnswer, Finding, QuestionKey } from './answer.ts';
 
 /** What {@link OpenQuestions} works with. */
 export interface OpenQuestionsOptions {
@@ -32,7 +32,7 @@ interface Question {
 }
 
 /**
- * What has been asked for whom, one question at a time for each owner: nobody waits for an answer in the middle of a
+ * What has been asked for whom, one question at a time for each owner: nothing waits for an answer in the middle of a
  * pass. An answer stays until it is dropped, so that it can be counted again where writing the count has failed.
  */
 export class OpenQuestions {
@@ -63,20 +63,20 @@ export class OpenQuestions {
     this.#questions.set(owner, question);
   }
 
-  /** What has been asked for `owner`, and is not answered; undefined where nothing is. */
+  /** Returns what has been asked for `owner`, and is not answered; undefined where nothing is. */
   askedFor(owner: string): QuestionKey | undefined {
     const question = this.#questions.get(owner);
     return question?.finding === undefined ? question?.key : undefined;
   }
 
-  /** Whether `key` has been asked for `owner`, and is not answered. */
+  /** Reports whether `key` has been asked for `owner`, and is not answered. */
   isAsked(owner: string, key: QuestionKey): boolean {
     const asked = this.askedFor(owner);
     return asked?.subject === key.subject && asked.id === key.id;
   }
 
-  /** The answer that has come for `owner`; undefined while there is none. */
-  answerFor(owner: string): Answer | undefined {
+  /** Returns the answer that has come for `owner`; undefined while there is none. */
+  answerFor(owner: string): CheckAnswer | undefined {
     const question = this.#questions.get(owner);
     if (question?.finding === undefined) return undefined;
     const { key, turn, finding } = question;
@@ -103,7 +103,7 @@ export class OpenQuestions {
   }
 }
 
-/** A question that breaks must not stay open for ever. */
+/** Asks, and returns an error as a finding: a question that fails must not stay open for ever. */
 async function findingOf(ask: () => Promise<Finding>): Promise<Finding> {
   try {
     return await ask();

@@ -4,16 +4,16 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { millis, seconds } from '#base/units.ts';
 import { CheckPlay } from '#support/rollouts/check-play.ts';
-import type { Verdict } from './answer.ts';
+import type { CheckVerdict } from './answer.ts';
 import { stateFor } from './check-state.ts';
 import type { CheckSettings } from './plan-check.ts';
 
-const verdicts = fc.constantFrom<Verdict>('passes', 'passes', 'passes', 'fails', 'unknown');
+const verdicts = fc.constantFrom<CheckVerdict>('passes', 'passes', 'passes', 'fails', 'unknown');
 
 type Step =
   | { readonly kind: 'ask' | 'restart' }
   /** An answer to what is asked; or a question with its answer. */
-  | { readonly kind: 'answer' | 'exchange'; readonly verdict: Verdict }
+  | { readonly kind: 'answer' | 'exchange'; readonly verdict: CheckVerdict }
   | { readonly kind: 'pass' | 'set-wall-clock'; readonly span: number }
   | { readonly kind: 'revision' | 'query'; readonly name: string };
 
@@ -62,7 +62,7 @@ interface Entry {
   readonly query: string;
   readonly askedAt: number;
   readonly age: number;
-  readonly verdict: Verdict;
+  readonly verdict: CheckVerdict;
   /** What was asked at the time of the answer. */
   readonly wanted: string;
 }
@@ -140,7 +140,7 @@ class Logged {
     this.#asked = { subject: play.state.subject, query: this.#query, askedAt: play.steady };
   }
 
-  #answer(verdict: Verdict): void {
+  #answer(verdict: CheckVerdict): void {
     const { play } = this;
     if (this.#asked === undefined) return;
     const age = play.steady - this.#asked.askedAt;
@@ -232,7 +232,7 @@ test('planCheck() asks no more often than its period, its retry and its limit of
           ...(limit !== undefined && { mostErrors: limit }),
         });
         let errors = 0;
-        let before: Verdict | undefined;
+        let before: CheckVerdict | undefined;
         for (const verdict of answers) {
           const { kind } = play.plan();
           if (kind === 'passed' || kind === 'failed') break;

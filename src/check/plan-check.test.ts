@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { instant, millis, minutes, seconds } from '#base/units.ts';
 import { CheckPlay, usual } from '#support/rollouts/check-play.ts';
-import type { Verdict } from './answer.ts';
+import type { CheckVerdict } from './answer.ts';
 import { beginState, stateFor } from './check-state.ts';
 import { type CheckSettings, checkOf } from './plan-check.ts';
 
@@ -11,7 +11,7 @@ function counters({ state }: CheckPlay): string {
   return [state.passes, state.failures, state.totalFailures, state.errors].join('/');
 }
 
-function answered(settings: Partial<CheckSettings>, verdicts: readonly Verdict[]): CheckPlay {
+function answered(settings: Partial<CheckSettings>, verdicts: readonly CheckVerdict[]): CheckPlay {
   const play = new CheckPlay(settings);
   for (const verdict of verdicts) play.next(verdict);
   return play;
@@ -20,7 +20,7 @@ function answered(settings: Partial<CheckSettings>, verdicts: readonly Verdict[]
 describe('planCheck() after answers', () => {
   interface Case {
     readonly settings?: Partial<CheckSettings>;
-    readonly answers: readonly Verdict[];
+    readonly answers: readonly CheckVerdict[];
     readonly counters: string;
     readonly plan: string;
   }
@@ -76,7 +76,7 @@ describe('planCheck() after answers', () => {
       counters: '0/2/2/0',
       plan: 'period 5',
     },
-    'begins anew after an error when errors reset': {
+    'begins again after an error when errors reset': {
       settings: { onError: 'resets' },
       answers: ['passes', 'unknown', 'passes'],
       counters: '1/0/0/0',
@@ -224,7 +224,7 @@ describe('countAnswer()', () => {
     assert.equal(play.pass(1_000).answer('passes'), 'asked-before');
   });
 
-  test('countAnswer() counts the answer to what was asked in the moment in which the state began', () => {
+  test('countAnswer() counts the answer to what was asked at the moment when the state began', () => {
     const play = new CheckPlay();
     assert.equal(play.ask().pass(500).answer('passes'), 'counted');
   });
@@ -262,7 +262,7 @@ function lateAnswer(play: CheckPlay, age: number): string {
   return play.answer('passes');
 }
 
-test('stateFor() keeps the count of what it is for, and begins anew for anything else', () => {
+test('stateFor() keeps the count of what it is for, and begins again for anything else', () => {
   const state = { ...beginState('web/B/3', instant(0)), passes: 2 };
   assert.equal(stateFor('web/B/3', state, instant(9)), state);
   const begun = beginState('web/C/3', instant(9));

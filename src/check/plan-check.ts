@@ -7,10 +7,10 @@ import type { Because } from '#base/because.ts';
 import { type Parsed, type Problem, valid } from '#base/parsed.ts';
 import { type Backoff, backoffAfter } from '#base/time/backoff.ts';
 import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
-import type { Answer } from './answer.ts';
+import type { CheckAnswer } from './answer.ts';
 import type { CheckState, KnownSince } from './check-state.ts';
 
-/** What an error does to the passes before it: nothing, begins them anew, or counts as a failing answer. */
+/** What an error does to the passes before it: nothing, begins them again, or counts as a failing answer. */
 export type ErrorPolicy = 'ignored' | 'resets' | 'fails';
 
 /** What is wanted of a check. */
@@ -138,13 +138,13 @@ function isCount(value: number, mayBeUnlimited: boolean): boolean {
 }
 
 /** Returns the state after `answer`, or why that does not count; what the state was for may have changed meanwhile. */
-export function countAnswer(check: Check, view: CheckView, answer: Answer): Counted {
+export function countAnswer(check: Check, view: CheckView, answer: CheckAnswer): Counted {
   const why = uncounted(check, view, answer);
   if (why !== undefined) return { kind: 'ignored', why };
   return { kind: 'counted', state: counted(check, view, answer) };
 }
 
-function uncounted(check: Check, view: CheckView, answer: Answer): Uncounted | undefined {
+function uncounted(check: Check, view: CheckView, answer: CheckAnswer): Uncounted | undefined {
   const { state, questionId, known, steady } = view;
   const { question, askedAt } = answer;
   if (question.subject !== state.subject || question.id !== questionId) return 'asked-for-another';
@@ -154,7 +154,11 @@ function uncounted(check: Check, view: CheckView, answer: Answer): Uncounted | u
   return steady - askedAt > check.longestAge ? 'too-old' : undefined;
 }
 
-function counted({ onError }: Check, { state, now }: CheckView, { verdict }: Answer): CheckState {
+function counted(
+  { onError }: Check,
+  { state, now }: CheckView,
+  { verdict }: CheckAnswer,
+): CheckState {
   const { lastError: _, ...rest } = state;
   const failed = {
     passes: 0,
@@ -225,7 +229,7 @@ interface Wait {
   readonly knownSince: Monotonic;
 }
 
-/** What is left of a wait: a time in the future counts as now, and what was watched to pass has passed (D-55). */
+/** Returns what is left of a wait: a time in the future counts as now, and what was watched to pass has passed (D-55). */
 function remainingOf({ since, span, knownSince }: Wait, { now, steady }: CheckView): number {
   const stored = since > now ? span : since + span - now;
   return Math.min(stored, knownSince + span - steady);
@@ -235,7 +239,7 @@ function wait(pause: Extract<CheckPlan, { kind: 'wait' }>['for'], remaining: num
   return { kind: 'wait', for: pause, remaining: millis(Math.max(remaining, shortestWait)) };
 }
 
-/** An answer wakes whoever waits for it; this is for one that got lost. */
+/** Returns the longest wait for an answer that got lost: any other wakes the keys that wait for it. */
 function longestWait({ period, retry }: Check): number {
   return Math.max(period, retry.longest);
 }

@@ -300,7 +300,7 @@ const mapped: Record<
   },
 };
 
-/** What stands at the path `at`; of names with dots in them there are none. */
+/** What is at the path `at`; of names with dots in them there are none. */
 function valueAt(object: unknown, at: string): unknown {
   return at
     .split('.')
@@ -424,7 +424,7 @@ const refused: Record<
     wanted: /^--lenient and --strict exclude each other$/,
   },
   'another format': { args: ['-o', 'xml'], wanted: /^--output must be yaml or json: got "xml"$/ },
-  'an option that nobody knows': {
+  'an unknown option': {
     args: ['--prune'],
     wanted: /^Cannot understand "--prune": the options are --file, /,
   },
@@ -441,7 +441,7 @@ const refused: Record<
   'a flag with a value': { args: ['--force=no'], wanted: /^--force takes no value: got "no"$/ },
   'an unknown key': {
     text: file.replace('replicas', 'replica'),
-    wanted: /^f:14: services\.kv\.stages\.dev\.replica is no key that is known/,
+    wanted: /^f:14: services\.kv\.stages\.dev\.replica is not a known key/,
   },
   'phases that end early, where it is strict': {
     args: ['--strict'],
@@ -578,7 +578,7 @@ const validated: Record<
   'a file that is in order': { want: [0, /^kv\/dev: in order\n$/] },
   'a Deployment by passing it over': {
     text: `${file}  front: {kind: Deployment}\n`,
-    want: [0, /^kv\/dev: in order\nfront: not looked into, as it is no StatefulSet\n$/],
+    want: [0, /^kv\/dev: in order\nfront: not looked into, as it is not a StatefulSet\n$/],
   },
   'a Deployment that is asked for [T-99]': {
     args: ['--service', 'front'],
@@ -672,7 +672,7 @@ const undriven: Record<string, { readonly args: readonly string[]; readonly want
     args: ['status', '-n', 'demo'],
     wanted: /^The name of a Stat.* is needed$/,
   },
-  'status of a path': { args: ['status', '../x'], wanted: /^"..\/x" is no name/ },
+  'status of a path': { args: ['status', '../x'], wanted: /^"..\/x" is not a name/ },
   'pause in a namespace that is none': {
     args: ['pause', 'kv', '-n', 'a/b'],
     wanted: /^--namespace must be a name: got "a\/b"$/,
@@ -697,7 +697,7 @@ const undriven: Record<string, { readonly args: readonly string[]; readonly want
   },
   'api everywhere without an address': {
     args: ['api', ...secrets, '--tls-cert', 'c', '--tls-key', 'k', '--listen', '[::]:1'],
-    wanted: /^--public-url is needed, as :: is no address/,
+    wanted: /^--public-url is needed, as :: is not an address/,
   },
   'api at an address with a user': {
     args: ['api', ...secrets, '--public-url', 'https://a@b.example'],

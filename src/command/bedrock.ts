@@ -15,7 +15,7 @@ const usage = `Usage: rollout-operator bedrock <command> [options]; --help after
   run        deploys one stage of it, phase by phase
   status     prints how far a rollout has come
   pause, resume, retry
-             hold a rollout, let it go on, begin it anew
+             hold a rollout, let it go on, begin it again
   api        serves the reference deploy API
 `;
 

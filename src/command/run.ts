@@ -43,7 +43,7 @@ export type FindCluster = (config: Config, clock: Clock) => Promise<ConnectionSe
 /** What is opened with the rest of a run. */
 export type OpenParts = Omit<ManagerParts<never>, 'door' | 'identity'>;
 
-/** Opens what runs beside groups. */
+/** Opens what runs along with groups. */
 export type OpenBeside = (parts: OpenParts) => Promise<Beside>;
 
 /**
@@ -115,7 +115,7 @@ async function serve(
     await runOperator(given, stop.signal);
   } finally {
     await Promise.all(opened.map((each) => each.close()));
-    // Last: nobody waits for this process any more, and all that was asked of others has ended.
+    // Last: nothing waits for this process any more, and all that was asked of others has ended.
     await tracer?.close();
     stop.release();
     sink.flush();

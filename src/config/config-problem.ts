@@ -110,7 +110,7 @@ function certificateNeedsSource({ tls, selfSigned }: OperatorFlags): string | un
   return `${names} must be set while -${selfSigned.isEnabled.name} is false`;
 }
 
-/** Returns the problem of a bundle without our own CA: that of somebody else's certificate is not known. */
+/** Returns the problem of a bundle without our own CA: that of another owner's certificate is not known. */
 function caBundleNeedsOwnCa({ tls, selfSigned }: OperatorFlags): string | undefined {
   const isOwn = selfSigned.isEnabled.value || !tls.updatesCaBundle.value;
   if (!tls.isEnabled.value || isOwn) return undefined;

@@ -72,7 +72,7 @@ describe('what is read of Consul', () => {
       args: ['--consul-address=unix:///consul.sock'],
       want: /^-consul-address must be host:port, or a URL of http or https with no more: got "unix:/,
     },
-    'a user in the address, whose password is not told': {
+    'a user in the address, whose password is not reported': {
       env: { CONSUL_HTTP_ADDR: 'http://ann:secret@consul' },
       want: /^CONSUL_HTTP_ADDR must be [^\n]*: got another one\n$/,
     },
@@ -89,7 +89,7 @@ describe('what is read of Consul', () => {
       env: { CONSUL_CLIENT_CERT: '/cert' },
       want: /^CONSUL_CLIENT_KEY must be set, too/,
     },
-    'a token that no header can hold, which is not told': {
+    'a token that no header can hold, which is not reported': {
       env: { CONSUL_HTTP_TOKEN: 'sec\nret' },
       want: /^CONSUL_HTTP_TOKEN must be one line of printable characters\n$/,
     },

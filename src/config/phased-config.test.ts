@@ -154,7 +154,7 @@ test('sharedConfigOf() takes the Lease of the peer, and the certificate of the f
   );
 });
 
-test('sharedConfigOf() makes a certificate for the Service of the peer where told to', () => {
+test('sharedConfigOf() makes a certificate for the Service of the peer where the flag says so', () => {
   const { tls } = sharedConfigOf(read(['--server-tls.self-signed-cert.enabled']), 'ops');
   assert.deepEqual([tls.selfSigned.isEnabled, tls.updatesCaBundle], [true, true]);
   assert.equal(tls.selfSigned.dnsName, 'sts-phased-rollout-operator-webhook-service.ops.svc');

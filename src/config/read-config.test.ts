@@ -197,7 +197,7 @@ test('[scenario 78] readConfig() says what it did not read, and why, beside what
     code: 1,
     stderr:
       '-kubernetes.namespace must not be empty\n' +
-      '"true" is no flag, so it was not read, nor what follows it: -kubernetes.namespace=x\n',
+      '"true" is not a flag, so it was not read, nor what follows it: -kubernetes.namespace=x\n',
   });
 });
 

@@ -62,7 +62,7 @@ export function readFlags(flags: OperatorFlags, args: readonly string[]): Config
 function ignoredLine([first, ...rest]: readonly string[]): string {
   if (first === undefined) return '';
   const more = rest.length === 0 ? '' : `, nor what follows it: ${rest.join(' ')}`;
-  return `${JSON.stringify(first)} is no flag, so it was not read${more}\n`;
+  return `${JSON.stringify(first)} is not a flag, so it was not read${more}\n`;
 }
 
 function userAgentPatterns(flags: OperatorFlags): Parsed<readonly RegExp[]> {

@@ -56,7 +56,7 @@ describe('readStatefulsetRolloutConfig()', () => {
     assert.equal(config.kubeconfig, '/named');
   });
 
-  test('calls nobody back, and tells Slack nothing, unless it is told whom and by what', () => {
+  test('calls no receiver, and sends Slack nothing, unless flags say where and with which token', () => {
     assert.deepEqual(configOf([]).outside, {
       clusterName: '',
       callback: {

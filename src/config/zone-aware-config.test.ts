@@ -70,7 +70,7 @@ describe('readZoneAwareConfig()', () => {
     zdb: [true, false],
   };
   for (const [CONTROLLERS, [hasBudgets, hasUpdates]] of Object.entries(found)) {
-    test(`[zau 93] finds what stands in CONTROLLERS=${CONTROLLERS}`, () => {
+    test(`[zau 93] finds what is in CONTROLLERS=${CONTROLLERS}`, () => {
       const config = configOf([], { CONTROLLERS });
       assert.equal(config.webhooks !== undefined, hasBudgets);
       assert.equal(config.hasUpdates, hasUpdates);

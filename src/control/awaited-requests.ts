@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { type Millis, seconds } from '#base/units.ts';
 
-/** How long a pass may wait before people are told what it waits for (D-53). */
+/** How long a pass may wait before it is reported what it waits for (D-53). */
 const patience: Millis = seconds(10);
 
 /** What naming awaited requests goes through. */

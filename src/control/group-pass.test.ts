@@ -81,7 +81,7 @@ test('a pod that the list shows available is, although the cache shows another o
   assert.deepEqual(world.taken(), [...READS, ...DELETES]);
 });
 
-test('a pod of another zone that the cache showed gone while a list was under way stays gone when it lists anew', async () => {
+test('a pod of another zone that the cache showed gone while a list was under way stays gone when it lists again', async () => {
   const bench = await new GroupBench().proven();
   const { world } = bench;
   await world.clock.advance(10_001);
@@ -119,7 +119,7 @@ test('the log of a deletion names what was newer in a cache than the lists, with
 test('a read that never left is a failure of the group while the process goes on', async () => {
   const bench = await new GroupBench().proven();
   bench.world.before = ({ verb }) => {
-    if (verb === 'list') throw new TransportError('nobody listens', 'not-sent');
+    if (verb === 'list') throw new TransportError('no client listens', 'not-sent');
   };
   await bench.world.clock.advance(10_001);
   await bench.pass();
@@ -203,7 +203,7 @@ test('a set that only the list shows is disrupted on what the list shows', async
   assert.deepEqual(world.taken(), [sets, ofB, ofA, 'delete ingester-zone-a-0']);
 });
 
-test('an unclean predecessor is waited out for 120 s, which is told, and the group is looked at then (D-50)', async () => {
+test('an unclean predecessor is waited out for 120 s, which is reported, and the group is looked at then (D-50)', async () => {
   const predecessor = { kind: 'unclean', countedFrom: monotonic(T0) } as const;
   const bench = new GroupBench({ predecessor });
   await bench.world.clock.advance(3_000);

@@ -25,7 +25,7 @@ import {
   momentOf,
 } from './plan/group-moment.ts';
 import { type GroupPlan, idlePlan, planGroup } from './plan/group-plan.ts';
-import { type HoldPorts, heldPlan, withHolds } from './plan/hold-plan.ts';
+import { type GroupHoldPorts, heldPlan, withHolds } from './plan/hold-plan.ts';
 import { type Look, partsOf } from './plan/look.ts';
 import { isWritten, permittedLook, writesOf } from './plan/permitted-look.ts';
 import { governedPlan, wantedPods } from './plan/plan-permissions.ts';
@@ -59,7 +59,7 @@ export interface GroupPassEnd {
 export interface PassPorts
   extends MomentPorts,
     SecurePorts,
-    HoldPorts,
+    GroupHoldPorts,
     Omit<ApprovalPorts, 'look'> {
   /** Listed in the order in which they work on a group. */
   readonly capabilities: readonly GroupCapability[];
@@ -90,7 +90,7 @@ const maxAttempts = 3;
 
 /**
  * One pass over a group: look (read the caches, plan), see to what the plan needs, look again, until nothing is missing;
- * then send, in the same moment. After every wait it looks anew: what was planned before is not acted on (D-49).
+ * then send, at the same instant. After every wait it looks again: what was planned before is not acted on (D-49).
  */
 export class GroupPass {
   readonly #key: string;
@@ -135,7 +135,7 @@ export class GroupPass {
       if (isUnclearView(error)) {
         return this.#outrun(heldPlan(this.#plan, because('ViewNotFresh', error.message)));
       }
-      // What the end of this process, or of its lease, broke off has not failed: the successor looks anew.
+      // What the end of this process, or of its lease, broke off has not failed: the successor looks again.
       if (isGivenUp(error, signal)) {
         const end = this.#end(this.#plan, { kind: 'ended', requeue: { kind: 'await-change' } });
         return { ...end, isBrokenOff: true };
@@ -144,7 +144,7 @@ export class GroupPass {
     }
   }
 
-  /** Does one step from `seen`; undefined when the group has to be looked at anew. */
+  /** Does one step from `seen`; undefined when the group has to be looked at again. */
   async #advance(seen: Look, signal: AbortSignal): Promise<GroupPassEnd | undefined> {
     const look = permittedLook(seen, { ...this.#ports, passedOver: this.#passedOver });
     this.#plan = look.plan;

@@ -89,7 +89,7 @@ test('askPermissions() believes a denial only from a server that has shown to kn
   assert.deepEqual(await refused(), []);
 });
 
-test('askPermissions() takes what nobody could tell for permitted, so that unread budgets hold', async () => {
+test('askPermissions() takes what could not be found out for permitted, so that unread budgets hold', async () => {
   const { ask, refused } = setup(['events', 'pods', 'broken zoneawarepoddisruptionbudgets']);
   assert.equal((await ask()).canListBudgets, true);
   assert.deepEqual(await refused(), []);

@@ -17,7 +17,7 @@ export interface Permissions {
 }
 
 /** What {@link askPermissions} needs. */
-export interface PermissionPorts {
+export interface OptionalPermissionPorts {
   readonly client: Client;
   readonly log: Logger;
   readonly metrics: OperatorMetrics;
@@ -33,7 +33,7 @@ export interface PermissionPorts {
  * has just started denies everything, these questions too.
  */
 export async function askPermissions(
-  ports: PermissionPorts,
+  ports: OptionalPermissionPorts,
   signal: AbortSignal,
 ): Promise<Permissions> {
   const { client, namespace } = ports;
@@ -53,7 +53,7 @@ const events: Wanted = { verb: 'create', group: '', resource: 'events' };
 const listing: Wanted = { verb: 'list', group: budgets.group, resource: budgets.plural };
 
 async function may(
-  { log, metrics, namespace, proven }: PermissionPorts,
+  { log, metrics, namespace, proven }: OptionalPermissionPorts,
   { verb, group, resource, ask }: Wanted & { readonly ask: () => Promise<AccessAnswer> },
   signal: AbortSignal,
 ): Promise<boolean> {

@@ -52,7 +52,7 @@ export interface GroupReconcilerPorts {
   readonly predecessor: PredecessorWait;
   /** The term of the Lease under which requests leave; undefined where there is no Lease. */
   readonly term?: string;
-  /** Reports whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
+  /** Reports whether this process may disrupt at this instant: it holds the Lease, or there is none. */
   leads(): boolean;
   readonly queue: Pick<WorkQueue, 'add' | 'addAfter'>;
   /** Listed in the order in which they work on a group. */

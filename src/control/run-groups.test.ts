@@ -90,7 +90,7 @@ for (const [when, happens] of Object.entries(events)) {
   });
 }
 
-test('[scenario 39] runGroups() makes few passes of 100 events in one instant', async () => {
+test('[scenario 39] runGroups() makes few passes of 100 events at one instant', async () => {
   const { bench, passes, stop } = await run();
   for (let event = 0; event < 100; event += 1) {
     bench.world.annotate('pods', 'ingester-zone-a-0', { generation: event });

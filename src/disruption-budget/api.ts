@@ -33,7 +33,7 @@ const spec: JsonObject = {
     podNamePartitionRegex: {
       type: 'string',
       description:
-        'A regular expression (RE2) that tells the partition of a pod by its name: pods of one partition in different zones replicate one another, and the budget counts them instead of whole zones.',
+        'A regular expression (RE2) that finds the partition of a pod in its name: pods of one partition in different zones replicate one another, and the budget counts them instead of whole zones.',
     },
     podNameRegexGroup: {
       type: 'integer',
@@ -69,7 +69,7 @@ export function ledgerName(name: string): string {
   const whole = `${ledgerPrefix}${name}`;
   if (whole.length <= longestName) return whole;
   const digest = digestOf({ version: '', budget: name, reservations: '' });
-  // Whatever stands before the digest must not end in a dot.
+  // Whatever is before the digest must not end in a dot.
   const part = whole.slice(0, longestName - digest.length - 1).replace(/[^a-z0-9]+$/, '');
   return `${part}-${digest}`;
 }
@@ -87,7 +87,7 @@ export type PodPartition =
   | { readonly kind: 'unknown'; readonly text: string };
 
 /** What pods replicate one another. */
-export type Span =
+export type BudgetSpan =
   /** All of a zone. */
   | { readonly kind: 'zone' }
   /** Those of one partition, one in each zone. */
@@ -106,7 +106,7 @@ export interface BudgetSpec {
   /** Labels of pods and of StatefulSets; an empty one selects all in the namespace. */
   readonly matchLabels: ReadonlyMap<string, string>;
   readonly maxUnavailable: MaxUnavailable;
-  readonly span: Span;
+  readonly span: BudgetSpan;
 }
 
 /** Reports whether a budget selects an object of its namespace by that object's own `labels`. */

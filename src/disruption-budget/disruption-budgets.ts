@@ -95,7 +95,7 @@ export class DisruptionBudgets {
     this.#term.resign();
   }
 
-  /** Ends the writes that nobody asks for. */
+  /** Ends the writes that nothing asks for. */
   close(): void {
     this.#term.created.close();
     this.#ledgers.close();

@@ -10,13 +10,13 @@ export const budgetPermissions: readonly Permission[] = Object.freeze([
     group: '',
     resource: 'pods',
     verbs: ['get'],
-    because: 'a pod to evict is read that is not seen, or that serves nobody as far as is seen',
+    because: 'a pod to evict is read where the cache lacks it, or shows it as not ready',
   },
   {
     group: '',
     resource: 'configmaps',
     verbs: ['create', 'get', 'update'],
     because:
-      'which pods of a budget are given away is stored in rollout-operator-ledger-<budget>, before anybody is told that they are',
+      'which pods of a budget are given away is stored in rollout-operator-ledger-<budget>, before the answer is sent',
   },
 ]);

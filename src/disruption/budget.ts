@@ -26,7 +26,7 @@ export type Mode =
   /** The same, where the zone of a pod is that of its node (ZDB-9). */
   | {
       readonly kind: 'zones-of-nodes';
-      /** The zone of the pod, or where it last was; undefined where nobody knows. Called once a slot and moment. */
+      /** The zone of the pod, or where it last was; undefined where that is unknown. Called once a slot and moment. */
       readonly zoneOf: (podName: string) => string | undefined;
     }
   /**

@@ -12,7 +12,7 @@ export interface Sightings {
   readonly stored?: ReadonlyMap<string, Monotonic>;
   /** Since when each pod has been given to an eviction, without a break; by uid. @default none */
   readonly evictedSince?: ReadonlyMap<string, Monotonic>;
-  /** Until when pods are not given to an eviction anew, as nothing came of it before; by uid. @default none */
+  /** Until when pods are not given to an eviction again, as nothing came of it before; by uid. @default none */
   readonly resting?: ReadonlyMap<string, Monotonic>;
 }
 

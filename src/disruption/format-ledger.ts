@@ -69,7 +69,7 @@ export function bytesOf(reservation: Reservation): number {
 }
 
 /**
- * Returns a digest of the members of a ledger (FNV-1a, 32 bits). It shows a slip of the hand, and keeps nobody out.
+ * Returns a digest of the members of a ledger (FNV-1a, 32 bits). It shows a slip of the hand, and keeps no client out.
  *
  * @see https://datatracker.ietf.org/doc/html/draft-eastlake-fnv
  */

@@ -3,7 +3,7 @@ import type { Asker } from './reservation.ts';
 
 /** Why a slot counts as disturbed. */
 export type Disturbance =
-  /** No pod of the set stands there. */
+  /** No pod of the set is there. */
   | 'missing'
   /** The set's status counts more pods than are seen, and more than its spec wants: whichever they are. */
   | 'uncounted'
@@ -19,9 +19,9 @@ export type Disturbance =
   /** Undisturbed as far as can be seen, and given away. */
   | 'reserved';
 
-/** One slot that counts as disturbed, as people are told of it. */
+/** One slot that counts as disturbed, as it is reported. */
 export interface Obstacle {
-  /** The name of the pod that should stand there; of the set where no pod can be named. */
+  /** The name of the pod that should be there; of the set where no pod can be named. */
   readonly pod: string;
   readonly why: Disturbance;
   /** Who has a reservation for it; empty where there is none. */

@@ -177,7 +177,7 @@ const faults: Record<
     data: { ...stored, reservations: '[]', digest: '00000000' },
     kind: 'edited',
     path: 'digest',
-    message: `must be "${digestOf({ ...stored, reservations: '[]' })}", as the other members stand: got "00000000"; was it edited by hand?`,
+    message: `must be "${digestOf({ ...stored, reservations: '[]' })}", as computed from the other members: got "00000000"; was it edited by hand?`,
   },
   'with an entry that is no object': {
     data: signed({ reservations: '[1]' }),
@@ -209,13 +209,13 @@ const faults: Record<
     path: 'reservations"][1].uid',
     message: 'must be of a pod that no other reservation is for: got "u"',
   },
-  'with an entry that nobody claims': {
+  'with an entry without a claim': {
     data: withEntry({ ...whole, claims: [] }),
     kind: 'edited',
     path: 'reservations"][0].claims',
     message: 'must be an array with at least one claim: got "[]"',
   },
-  'with a claim by nobody that is known': {
+  'with a claim by an unknown asker': {
     data: withEntry({ ...whole, claims: [{ by: 'me', at: '2026-01-01T00:00:00Z' }] }),
     kind: 'edited',
     path: 'reservations"][0].claims[0].by',

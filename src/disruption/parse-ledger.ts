@@ -119,7 +119,7 @@ function damageOf(data: JsonObject, path: Path): Unreadable | undefined {
     ...bindingIn(data),
   });
   if (digest === wanted) return undefined;
-  const why = `must be "${wanted}", as the other members stand: got ${quoted(digest)}; was it edited by hand?`;
+  const why = `must be "${wanted}", as computed from the other members: got ${quoted(digest)}; was it edited by hand?`;
   return unreadable('edited', path('digest'), why);
 }
 

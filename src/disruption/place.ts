@@ -15,9 +15,9 @@ export interface Place {
   readonly slot: SlotRef;
   /** Undefined where the mode knows no partitions, or the slot belongs to none that is known. */
   readonly partition: string | undefined;
-  /** Whether it counts anywhere; otherwise nobody can tell where. */
+  /** Whether it counts anywhere; otherwise it is unknown where. */
   readonly isCounted: boolean;
-  /** The pod that stands there, terminating or not. */
+  /** The pod that is there, terminating or not. */
   readonly pod: PodView | undefined;
   /** Whether that pod is available (docs/rules/words.md), whatever the delay across zones says. */
   readonly isAvailable: boolean;
@@ -92,7 +92,7 @@ function slotPlace(set: StatefulSetView, slot: StatefulSetSlot, context: Context
 
 /**
  * Returns a slot that only the status of the set counts, without a pod there, or one beyond that explains it. A slot that
- * the spec wants has a name, and so a partition; which pod this one is cannot be known, so that it stands in the way of every
+ * the spec wants has a name, and so a partition; which pod this one is cannot be known, so that it is in the way of every
  * partition (scenario 86).
  */
 function uncountedPlace(
@@ -122,7 +122,7 @@ export function unmanagedPlace(pod: PodView, { mode, snapshot }: Context): Place
 interface Seat {
   readonly name: string;
   readonly set: string | undefined;
-  /** Whether a pod stands there. */
+  /** Whether a pod is there. */
   readonly isSeen: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { Parsed, Problem } from '#base/parsed.ts';
 import { parseTimestamp } from '#base/time/timestamp.ts';
 import { after, type Instant, instant, type Millis, millis } from '#base/units.ts';
-import { type Moment, watchedTime } from '#statefulset/availability.ts';
+import { type AvailabilityTime, watchedTime } from '#statefulset/availability.ts';
 import { READY_TIME } from '#statefulset/parse-pod.ts';
 import type { PodView } from '#statefulset/view.ts';
 
@@ -19,7 +19,7 @@ export interface DelayState {
  * counts as now, and the delay ends at the latest when this process has watched it pass (D-55); where it saw the pod become
  * ready, only its own clock counts. At its very end the delay is not over yet.
  */
-export function delayOf(pod: PodView, delay: Millis, moment: Moment): DelayState {
+export function delayOf(pod: PodView, delay: Millis, moment: AvailabilityTime): DelayState {
   const annotation = annotationOf(pod);
   const problem = annotation?.kind === 'invalid' ? annotation.problem : undefined;
   const noted = annotation?.kind === 'valid' ? annotation.value : undefined;
@@ -32,7 +32,7 @@ export function delayOf(pod: PodView, delay: Millis, moment: Moment): DelayState
 function endOf(
   pod: PodView,
   { delay, since }: { readonly delay: Millis; readonly since: Instant | undefined },
-  { now, watched }: Moment,
+  { now, watched }: AvailabilityTime,
 ): Instant | undefined {
   const hasWatched = watched?.since.has(pod.uid) === true;
   const seen = hasWatched ? after(now, millis(delay - watchedTime(pod, watched) + 1)) : undefined;

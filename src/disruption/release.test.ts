@@ -229,7 +229,7 @@ const intents: Record<
     round: { leader: dropping(a0) },
     holds: false,
   },
-  'that its own term dropped while somebody else has the pod go': {
+  'that its own term dropped while another client has the pod go': {
     round: { leader: dropping(a0) },
     pod: zones({ a: { pods: { 0: { isTerminating: true } } } }),
     holds: true,

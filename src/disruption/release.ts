@@ -6,7 +6,7 @@ import { type Claim, type Reservation, takesAnyPod, termOf } from './reservation
 import type { Standing } from './standing.ts';
 
 /**
- * How long a permission of somebody else may still be used (D-50): an API server ends a request long before, and what
+ * How long a permission of another owner may still be used (D-50): an API server ends a request long before, and what
  * was refused elsewhere does not block the zone for longer.
  */
 export const evictionLife: Millis = seconds(120);
@@ -60,7 +60,7 @@ function isSetInView({ slot }: Reservation, { sets }: Standing): boolean {
   return [...(sets?.values() ?? [])].some(({ name }) => name === slot.set);
 }
 
-/** Reports whether a claim on a pod that nobody sees any more has happened by now, or never will. */
+/** Reports whether a claim on a pod that is not seen any more has happened by now, or never will. */
 function isForgotten({ reservation, claim }: ClaimOf, moment: ReleaseMoment): boolean {
   const term = termOf(claim);
   if (term !== undefined && !isWithoutIntent(term, { reservation, claim }, moment)) return false;
@@ -95,7 +95,7 @@ function isOverIn(place: Place, { reservation, claim }: ClaimOf, moment: Release
 /**
  * Reports whether an intent of `term` cannot lead to anything any more: it is of the past, or was dropped before it was
  * sent. Of one that was made under another Lease nobody here knows whether its process lives: it counts for as long as a
- * permission of somebody else.
+ * permission of another owner.
  */
 function isWithoutIntent(term: string, claimed: ClaimOf, moment: ReleaseMoment): boolean {
   const { leader, now } = moment;

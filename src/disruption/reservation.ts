@@ -6,7 +6,7 @@ export type Asker = 'rollout' | 'eviction' | 'scale-down';
 
 /** Who asks, and in which term. */
 export type Asking =
-  /** Somebody else evicts the pod, or does not. */
+  /** Another client evicts the pod, or does not. */
   | { readonly by: 'eviction' }
   /** An intent of our own, in a term of the Lease; in one of the process, where there is no Lease. */
   | { readonly by: 'rollout' | 'scale-down'; readonly term: string };

@@ -28,7 +28,7 @@ export interface Standing {
   readonly unreadable: readonly string[];
   /** Every slot, and every pod, under the budget by the name of the pod. */
   readonly places: ReadonlyMap<string, Place>;
-  /** Kept in the order in which zones are named; under undefined what is disturbed in a zone that nobody knows. */
+  /** Kept in the order in which zones are named; under undefined what is disturbed in an unknown zone. */
   readonly zones: ReadonlyMap<string | undefined, ZoneCells>;
   /** What of the pods could not be read, and was passed over. */
   readonly problems: readonly Problem[];

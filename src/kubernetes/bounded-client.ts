@@ -3,7 +3,7 @@ import type { CallOptions, Client } from './client.ts';
 
 /**
  * Returns `client` whose calls end `answerWithin` after the rate limiter let them go, body included, however much longer the
- * client's own deadline is, and also where it has none: nobody waits longer for the answer of a pass (D-53).
+ * client's own deadline is, and also where it has none: nothing waits longer for the answer of a pass (D-53).
  * Watches, and calls that name a time of their own, keep theirs.
  *
  * @param answerWithin greater than 0

@@ -98,7 +98,7 @@ for (const [what, { versions, group, want }] of Object.entries(cases)) {
   });
 }
 
-test('ScalableKinds remembers what it found, and asks anew for it once told to', async () => {
+test('ScalableKinds remembers what it found, and asks again for it when forgotten', async () => {
   const world = server({ 'my.group/v1': widgets });
   const kinds = new ScalableKinds(world.client, world.clock);
   for (let turn = 0; turn < 3; turn += 1) await kinds.resolve('my.group', 'Widget', signal);

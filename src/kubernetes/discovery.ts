@@ -10,7 +10,7 @@ export type ResolvedKind =
   | { readonly kind: 'found'; readonly type: ResourceType }
   | { readonly kind: 'unknown'; readonly message: string };
 
-/** How long nobody asks again for a kind that the server did not have. */
+/** How long nothing asks again for a kind that the server did not have. */
 const unknownFor = seconds(30);
 
 interface Known {

@@ -16,7 +16,6 @@ import type {
 import { earlier } from './middleware/answer-deadline.ts';
 import type { KubernetesObject } from './object.ts';
 import {
-  type Answer,
   parseCreated,
   parseJson,
   parseList,
@@ -24,6 +23,7 @@ import {
   parseObjectOrStatus,
   parseRefusal,
   parseUnstored,
+  type WholeAnswer,
 } from './parse-answer.ts';
 import { readRefusal } from './read-refusal.ts';
 import {
@@ -193,7 +193,7 @@ class HttpClient implements Client {
     return parseJson(await this.#ask(body === undefined ? outline : { ...outline, body }, options));
   }
 
-  async #ask(outline: Outline, options: CallOptions | undefined): Promise<Answer> {
+  async #ask(outline: Outline, options: CallOptions | undefined): Promise<WholeAnswer> {
     const response = await this.#transport.request(this.#request(outline, options));
     const answer = { call: outline.call, ...response };
     if (answer.status < 200 || answer.status > 299) throw parseRefusal(answer, this.#clock.now());

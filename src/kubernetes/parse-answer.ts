@@ -10,7 +10,7 @@ import {
 } from './transport/api-error.ts';
 
 /** A whole answer, and what it answers. */
-export interface Answer {
+export interface WholeAnswer {
   readonly call: Call;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export interface Answer {
 }
 
 /** Returns the JSON of a 2xx answer. @throws {MalformedAnswerError} when it is empty, cut off or not JSON */
-export function parseJson(answer: Answer): JsonValue {
+export function parseJson(answer: WholeAnswer): JsonValue {
   const text = textOf(answer.body);
   if (text === '') throw malformed(answer, 'it is empty');
   try {
@@ -32,7 +32,7 @@ export function parseJson(answer: Answer): JsonValue {
 }
 
 /** Returns the object of a 2xx answer. @throws {MalformedAnswerError} when it is none, or lacks name, uid or resourceVersion */
-export function parseObject(answer: Answer): KubernetesObject {
+export function parseObject(answer: WholeAnswer): KubernetesObject {
   const value = parseJson(answer);
   const fault = objectFault(value);
   if (fault !== undefined) throw malformed(answer, fault);
@@ -40,7 +40,7 @@ export function parseObject(answer: Answer): KubernetesObject {
 }
 
 /** Returns the object of a 2xx answer, or undefined for a bare Status. @throws {MalformedAnswerError} as {@link parseObject} */
-export function parseObjectOrStatus(answer: Answer): KubernetesObject | undefined {
+export function parseObjectOrStatus(answer: WholeAnswer): KubernetesObject | undefined {
   const value = parseJson(answer);
   if (isStatus(value)) return undefined;
   const fault = objectFault(value);
@@ -50,7 +50,7 @@ export function parseObjectOrStatus(answer: Answer): KubernetesObject | undefine
 
 /** Returns what would have been stored, which has no resourceVersion; it is given the key's name, and none. */
 export function parseUnstored(
-  answer: Answer,
+  answer: WholeAnswer,
   { namespace, name = '' }: { readonly namespace?: string; readonly name?: string },
 ): KubernetesObject {
   const value = parseJson(answer);
@@ -67,7 +67,7 @@ export function parseUnstored(
 
 /** Returns what was created; an eviction or a binding is answered by a bare Status, which is given the key's name, and no uid. */
 export function parseCreated(
-  answer: Answer,
+  answer: WholeAnswer,
   key: { readonly namespace?: string; readonly name?: string },
 ): KubernetesObject {
   const value = parseJson(answer);
@@ -77,7 +77,7 @@ export function parseCreated(
 }
 
 /** Returns the list of a 2xx answer. @throws {MalformedAnswerError} when it, or any item, is not what the API promises */
-export function parseList(answer: Answer): ListResult {
+export function parseList(answer: WholeAnswer): ListResult {
   const value = parseJson(answer);
   if (!isJsonObject(value)) throw malformed(answer, `it is ${quote(JSON.stringify(value))}`);
   const { metadata } = value;
@@ -90,7 +90,7 @@ export function parseList(answer: Answer): ListResult {
   return typeof token === 'string' && token !== '' ? { ...list, continue: token } : list;
 }
 
-function itemsOf(list: JsonObject, answer: Answer): readonly KubernetesObject[] {
+function itemsOf(list: JsonObject, answer: WholeAnswer): readonly KubernetesObject[] {
   const { items } = list;
   if (!Array.isArray(items))
     throw malformed(answer, `its items are ${quote(JSON.stringify(items))}`);
@@ -102,7 +102,7 @@ function itemsOf(list: JsonObject, answer: Answer): readonly KubernetesObject[] 
 }
 
 /** Returns the error for an answer that is not 2xx; what the body says counts, where it is a Status (ER-1). */
-export function parseRefusal(answer: Answer, now: Instant): ApiError {
+export function parseRefusal(answer: WholeAnswer, now: Instant): ApiError {
   const text = textOf(answer.body);
   const status = statusBody(text);
   const details = isJsonObject(status['details']) ? status['details'] : {};
@@ -116,7 +116,7 @@ export function parseRefusal(answer: Answer, now: Instant): ApiError {
 }
 
 /** Reports whether `value` is a `Status` object. */
-export function isStatus(value: JsonValue): boolean {
+function isStatus(value: JsonValue): boolean {
   return isJsonObject(value) && value['kind'] === 'Status' && value['apiVersion'] === 'v1';
 }
 
@@ -147,7 +147,7 @@ function objectFault(value: JsonValue): string | undefined {
   return undefined;
 }
 
-function malformed(answer: Answer, seen: string): MalformedAnswerError {
+function malformed(answer: WholeAnswer, seen: string): MalformedAnswerError {
   return new MalformedAnswerError(answer.call, answer.status, seen);
 }
 

@@ -3,7 +3,7 @@ import type { Client } from './client.ts';
 import { resourceTypes } from './resource-type.ts';
 import { undefinedIfAbsent } from './transport/api-error.ts';
 
-/** Where a value stands. */
+/** Where a value is. */
 export interface SecretPlace {
   readonly namespace: string;
   readonly name: string;
@@ -11,7 +11,7 @@ export interface SecretPlace {
 }
 
 /**
- * Returns the bytes that stand in a Secret under a key; undefined where there is no such Secret or no such key.
+ * Returns the bytes that are in a Secret under a key; undefined where there is no such Secret or no such key.
  *
  * @throws what the request fails with
  */

@@ -6,7 +6,7 @@ import { isAlreadyExists, isConflict, isNotFound } from './transport/api-error.t
 
 /** A ConfigMap as it was read or written. */
 export interface SharedTexts {
-  /** Keyed as the ConfigMap is; what stands under `binaryData` is there in base64. */
+  /** Keyed as the ConfigMap is; what is under `binaryData` is there in base64. */
   readonly texts: ReadonlyMap<string, string>;
   /** Undefined: there is none. */
   readonly configMap: KubernetesObject | undefined;
@@ -57,7 +57,7 @@ export class SharedConfigMap {
   }
 }
 
-/** Reports whether a write was refused as somebody else has written, made or removed the object since it was read. */
+/** Reports whether a write was refused as another client has written, made or removed the object since it was read. */
 export function hasLostSwap(error: unknown): boolean {
   return isConflict(error) || isAlreadyExists(error) || isNotFound(error);
 }
@@ -74,7 +74,7 @@ function textsIn(value: unknown): readonly (readonly [string, string])[] {
   );
 }
 
-/** A key may stand in one of the two only. */
+/** A key may be in one of the two only. */
 function changedData({ data, binaryData }: JsonObject, changes: TextChanges): JsonObject {
   const kept = textsIn(data).filter(([key]) => !changes.has(key));
   const written = [...changes].flatMap(([key, text]) =>

@@ -9,7 +9,7 @@ export interface ShippedObject {
 }
 
 /**
- * Returns what `create` makes. Where the Role does not permit that, the object was never applied, or somebody has deleted
+ * Returns what `create` makes. Where the Role does not permit that, the object was never applied, or a user has deleted
  * it.
  *
  * @throws what `create` throws; in place of a 403 what {@link missingObject} is

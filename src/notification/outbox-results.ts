@@ -3,9 +3,9 @@ import { type Backoff, backoffAfter } from '#base/time/backoff.ts';
 import { type Millis, type Monotonic, millis, minutes, monotonic, seconds } from '#base/units.ts';
 import {
   emptySlot,
+  type MessageSlot,
   mapSlots,
   type Outbox,
-  type Slot,
   type Thread,
   withSlot,
   withThread,
@@ -28,7 +28,7 @@ interface Ended {
   readonly call: SlackCall;
   readonly thread: Thread;
   /** The message that it was about. */
-  readonly slot: Slot;
+  readonly slot: MessageSlot;
   readonly now: Monotonic;
 }
 
@@ -49,12 +49,12 @@ export function settle(
   return { ...withThread(outbox, settled({ call, thread, slot, now }, result)), rates };
 }
 
-/** Whether nobody has moved the thread to another channel meanwhile. */
+/** Reports whether the thread is still in the channel of the call. */
 function isOf({ account, channel }: SlackCall, thread: Thread): boolean {
   return account === thread.account && channel === (thread.conversation ?? thread.channel);
 }
 
-/** How long the channel is left alone; undefined where it is not. */
+/** Returns how long the channel is left alone; undefined where it is not. */
 function waitOf(result: SlackResult): Millis | undefined {
   const isWord = result.kind === 'refused' && remedyOf(result.error) === 'wait';
   if (result.kind !== 'rate-limited' && !isWord) return undefined;
@@ -85,7 +85,7 @@ function taken(
   { channel, ts }: Extract<SlackResult, { kind: 'ok' }>,
 ): Thread {
   const isNewest = slot.content?.hash === call.hash;
-  const sent: Slot = {
+  const sent: MessageSlot = {
     ...slot,
     ts,
     sentHash: call.hash,
@@ -118,8 +118,8 @@ function refused(ended: Ended, error: string): Thread {
   }
 }
 
-/** Newer content is tried with blocks again. */
-function withoutBlocks(slot: Slot, { hash }: SlackCall): Slot {
+/** Marks the content to be sent without blocks; newer content is tried with blocks again. */
+function withoutBlocks(slot: MessageSlot, { hash }: SlackCall): MessageSlot {
   if (slot.content?.hash !== hash) return slot;
   return slot.isPlain ? { ...slot, givenUpHash: hash } : { ...slot, isPlain: true };
 }
@@ -134,7 +134,7 @@ function failed({ call, thread, slot, now }: Ended, error: string): Thread {
   return withSlot({ ...thread, failures, retryAt, error }, call.page, next);
 }
 
-/** Pages stand below the summary, and go where it goes: also where a page could not be posted for want of it. */
+/** Plans to post a message again. Pages are below the summary, and go where it goes: also where a page could not be posted as the summary was missing. */
 function postedAnew({ call, thread, slot, now }: Ended): Thread {
   const isWholeThread = call.page === 0 || call.kind === 'post';
   if (!isWholeThread) return withSlot(thread, call.page, unposted(slot, now));
@@ -143,7 +143,7 @@ function postedAnew({ call, thread, slot, now }: Ended): Thread {
   );
 }
 
-function unposted(slot: Slot, now: Monotonic): Slot {
+function unposted(slot: MessageSlot, now: Monotonic): MessageSlot {
   const repostAt = slot.reposts === 0 ? now : monotonic(now + repostSpacing);
   return { ...slot, ts: undefined, sentHash: '', reposts: slot.reposts + 1, repostAt };
 }

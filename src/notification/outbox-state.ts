@@ -7,7 +7,7 @@ import type { SlackContent } from './slack-message/slack-blocks.ts';
 export type SlackLevel = 'debug' | 'info' | 'error';
 
 /** One message, and what it is to show: newer content takes the place of older, so nothing queues. */
-export interface Slot {
+export interface MessageSlot {
   /** What it is to show; undefined after a start, until somebody says. */
   readonly content: SlackContent | undefined;
   /** Where it stands; undefined where it does not. */
@@ -25,14 +25,14 @@ export interface Slot {
   readonly attempts: number;
   /** Whether this content goes as text, as Slack did not take its blocks. */
   readonly isPlain: boolean;
-  /** How often it had to be posted anew. */
+  /** How often it had to be posted again. */
   readonly reposts: number;
-  /** When it may be posted anew. @default at once */
+  /** When it may be posted again. @default at once */
   readonly repostAt: Monotonic | undefined;
 }
 
 /** A message that does not stand yet, and of which nothing is known. */
-export const emptySlot: Slot = Object.freeze({
+export const emptySlot: MessageSlot = Object.freeze({
   content: undefined,
   ts: undefined,
   sentHash: '',
@@ -63,10 +63,10 @@ export interface Thread {
   /** Whether it has failed, or was deleted half way: now everybody is told. */
   readonly isAlarm: boolean;
   /** The summary at 0, then the pages. */
-  readonly slots: ReadonlyMap<number, Slot>;
+  readonly slots: ReadonlyMap<number, MessageSlot>;
   /** Whether a call is under way: one at a time, so that answers come in order. */
   readonly isBusy: boolean;
-  /** Whether it is not stored yet where its newest message stands: nothing follows until then. */
+  /** Whether it is not stored yet where its newest message is: nothing follows until then. */
   readonly isHeld: boolean;
   /** Failures in a row. */
   readonly failures: number;
@@ -101,16 +101,16 @@ export function threadId(uid: string, key: string): string {
 }
 
 /** Returns the summary of a thread. */
-export function summaryOf({ slots }: Thread): Slot {
+export function summaryOf({ slots }: Thread): MessageSlot {
   return slots.get(0) ?? emptySlot;
 }
 
-/** Whether it is to show something that it does not show. */
-export function isPending({ content, sentHash, givenUpHash }: Slot): boolean {
+/** Reports whether it is to show something that it does not show. */
+export function isPending({ content, sentHash, givenUpHash }: MessageSlot): boolean {
   return content !== undefined && content.hash !== sentHash && content.hash !== givenUpHash;
 }
 
-/** Whether nothing follows in `phase`. */
+/** Reports whether `phase` is final. */
 export function isLastPhase(phase: NewsPhase): boolean {
   return phase === 'RolloutDone' || phase === 'RolloutFailed';
 }
@@ -121,12 +121,15 @@ export function withThread(outbox: Outbox, thread: Thread): Outbox {
 }
 
 /** Returns the thread with a message of it as it is now. */
-export function withSlot(thread: Thread, page: number, slot: Slot): Thread {
+export function withSlot(thread: Thread, page: number, slot: MessageSlot): Thread {
   return { ...thread, slots: new Map(thread.slots).set(page, slot) };
 }
 
 /** Returns the thread where every message is changed. */
-export function mapSlots(thread: Thread, change: (slot: Slot, page: number) => Slot): Thread {
+export function mapSlots(
+  thread: Thread,
+  change: (slot: MessageSlot, page: number) => MessageSlot,
+): Thread {
   const slots = [...thread.slots].map(([page, slot]) => [page, change(slot, page)] as const);
   return { ...thread, slots: new Map(slots) };
 }

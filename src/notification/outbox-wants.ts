@@ -5,10 +5,10 @@ import {
   flushTime,
   isLastPhase,
   isPending,
+  type MessageSlot,
   mapSlots,
   type Outbox,
   type SlackLevel,
-  type Slot,
   summaryOf,
   type Thread,
   threadId,
@@ -48,7 +48,7 @@ export function want(outbox: Outbox, wanted: WantedThread, now: Monotonic): Outb
   const { level, phase } = wanted;
   const isUrgent = known === undefined || known.phase !== phase;
   const isAlarm = before.isAlarm || wanted.isAlarm;
-  // Somebody may have put right what stopped it, and a step that begins asks again.
+  // A user may have put right what stopped it, and a step that begins asks again.
   const isStopped = before.isStopped && (!isLastPhase(before.phase) || isLastPhase(phase));
   const thread: Thread = { ...before, level, phase, isAlarm, isStopped, ending: undefined };
   const pages = level === 'debug' ? wanted.pages : [];
@@ -65,7 +65,7 @@ export function want(outbox: Outbox, wanted: WantedThread, now: Monotonic): Outb
   );
 }
 
-/** Whether the resource now names another place, so that what stands there is not changed any more. */
+/** Reports whether the resource now names another place, so that messages in the former one are not changed any more. */
 function isMoved({ channel, account }: Thread, wanted: WantedThread): boolean {
   return channel !== wanted.channel || account !== wanted.account;
 }
@@ -96,26 +96,26 @@ function newThread(wanted: WantedThread): Thread {
   };
 }
 
-/** Only of this rollout, and only where it may be the channel that is wanted: of a name nobody knows. */
+/** Returns the stored thread of this rollout, only where its channel may be the wanted one: of a name that is unknown. */
 function storedOf({ stored, key, channel }: WantedThread): StoredThread | undefined {
   if (stored === undefined || stored.key !== key) return undefined;
   const isId = /^[CDG][A-Z\d]{6,}$/.test(channel);
   return isId && stored.channel !== channel ? undefined : stored;
 }
 
-function storedSlot({ ts, hash }: Pick<StoredThread, 'ts' | 'hash'>): Slot {
+function storedSlot({ ts, hash }: Pick<StoredThread, 'ts' | 'hash'>): MessageSlot {
   return { ...emptySlot, ts, sentHash: hash };
 }
 
-/** Content that is no news keeps its time and its failures. */
+/** Shows `content` in the slot; content that has not changed keeps its time and its failures. */
 function showing(
-  slot: Slot = emptySlot,
+  slot: MessageSlot = emptySlot,
   {
     content,
     isUrgent,
     until,
-  }: Pick<Slot, 'isUrgent' | 'until'> & { readonly content: SlackContent },
-): Slot {
+  }: Pick<MessageSlot, 'isUrgent' | 'until'> & { readonly content: SlackContent },
+): MessageSlot {
   if (slot.content?.hash === content.hash) {
     return {
       ...slot,
@@ -136,11 +136,11 @@ function showing(
   };
 }
 
-function idle(slot: Slot): Slot {
+function idle(slot: MessageSlot): MessageSlot {
   return { ...slot, content: undefined };
 }
 
-/** Other rollouts of the same resource have been followed by this one: their summaries say so, as far as they stand. */
+/** Marks other rollouts of the same resource as superseded by this one: their summaries say so, where they were posted. */
 function superseded(outbox: Outbox, { uid, key }: WantedThread, now: Monotonic): Outbox {
   return endThreads(outbox, (thread) => {
     if (thread.uid !== uid || thread.key === key || thread.ending === 'superseded') return thread;
@@ -166,7 +166,7 @@ function ended(thread: Thread, content: SlackContent, until: Monotonic): Thread 
   return withSlot(mapSlots(thread, idle), 0, { ...last, isUrgent: true, until });
 }
 
-/** Those of which nothing is left are forgotten. */
+/** Ends threads, and forgets those of which nothing is left. */
 function endThreads(outbox: Outbox, end: (thread: Thread) => Thread | undefined): Outbox {
   const threads = [...outbox.threads.values()].flatMap((thread) => end(thread) ?? []);
   return { ...outbox, threads: new Map(threads.map((thread) => [thread.id, thread])) };

@@ -180,13 +180,13 @@ const cases: Record<string, Case> = {
     answer: refusing('is_archived', 1),
     want: ['0 post 0 a', '10 post 0 b'],
   },
-  'reads a token anew once (C-15)': {
+  'reads a token again once (C-15)': {
     wants: [[0, text('a')]],
     answer: ({ isTokenDoubted }) =>
       isTokenDoubted ? undefined : { kind: 'refused', error: 'invalid_auth' },
     want: ['0 post 0 a', '1 post 0 a'],
   },
-  'stops where the token that was read anew is no better': {
+  'stops where the token that was read again is no better': {
     wants: [[0, text('a')]],
     answer: () => ({ kind: 'refused', error: 'invalid_auth' }),
     want: ['0 post 0 a', '1 post 0 a'],
@@ -397,7 +397,7 @@ const cases: Record<string, Case> = {
     answer: refusing('fatal_error', 1, 2, 4),
     want: ['0 post 0 a', '1 post 0 a', '3 post 0 a', '10 update 0 b', '11 update 0 b'],
   },
-  'reads a token anew each time that it has become bad (C-15)': {
+  'reads a token again each time that it has become bad (C-15)': {
     wants: [
       [0, text('a')],
       [10, text('b')],
@@ -405,7 +405,7 @@ const cases: Record<string, Case> = {
     answer: refusing('invalid_auth', 1, 3),
     want: ['0 post 0 a', '1 post 0 a', '10 update 0 b', '11 update 0 b'],
   },
-  'posts the summary anew where nothing can be put below it': {
+  'posts the summary again where nothing can be put below it': {
     wants: [[0, { pages: [shown('p')] }]],
     answer: refusing('thread_not_found', 2),
     want: ['0 post 0 summary', '1 post 1 p', '2 post 0 summary', '3 post 1 p'],
@@ -418,7 +418,7 @@ const cases: Record<string, Case> = {
     ],
     want: ['0 post 0 summary', '1 post 1 p'],
   },
-  'tells of a failure also where it is over before it could be told (C-14)': {
+  'tells of a failure also where it is over before it could be reported (C-14)': {
     wants: [
       [0, { level: 'error', ...text('a'), isAlarm: true }],
       [10, { level: 'error', ...text('b') }],
@@ -426,7 +426,7 @@ const cases: Record<string, Case> = {
     answer: (_, at) => (at === 0 ? { kind: 'rate-limited', retryAfter: undefined } : undefined),
     want: ['0 post 0 a', '30 post 0 b'],
   },
-  'posts anew with the token of somebody else': {
+  'posts again with the token of somebody else': {
     wants: [
       [0, text('a')],
       [10, { ...text('b'), account: 'team-b' }],

@@ -6,9 +6,9 @@ import { type Millis, type Monotonic, monotonic, seconds } from '#base/units.ts'
 import {
   isLastPhase,
   isPending,
+  type MessageSlot,
   mapSlots,
   type Outbox,
-  type Slot,
   summaryOf,
   type Thread,
   withThread,
@@ -37,7 +37,7 @@ const pageSpacing = seconds(15);
 interface Candidate {
   readonly thread: Thread;
   readonly page: number;
-  readonly slot: Slot;
+  readonly slot: MessageSlot;
   readonly call: SlackCall;
   readonly readyAt: number;
 }
@@ -95,19 +95,19 @@ function candidatesOf(thread: Thread, { rates }: Outbox): readonly Candidate[] {
   });
 }
 
-/** Whether the level lets anything be told now. A message that stands is kept up to date. */
+/** Reports whether the level lets anything be sent now. A message that was posted is kept up to date. */
 function isTold(thread: Thread): boolean {
   const isStanding = summaryOf(thread).ts !== undefined;
   if (thread.ending === 'superseded') return isStanding;
   return thread.level !== 'error' || thread.isAlarm || isStanding;
 }
 
-/** A page stands below a summary, or nowhere. */
+/** Reports whether a page can be sent: a page is below a summary, or nowhere. */
 function canSend(thread: Thread, page: number): boolean {
   return page === 0 || summaryOf(thread).ts !== undefined;
 }
 
-function dueAt({ isUrgent, lastSent, ts, repostAt }: Slot, page: number): number {
+function dueAt({ isUrgent, lastSent, ts, repostAt }: MessageSlot, page: number): number {
   const never = Number.NEGATIVE_INFINITY;
   if (ts === undefined) return repostAt ?? never;
   if (isUrgent || lastSent === undefined) return never;
@@ -121,7 +121,7 @@ function after(start: Monotonic, span: Millis): Monotonic {
 function callOf(
   thread: Thread,
   page: number,
-  { slot, content }: { readonly slot: Slot; readonly content: SlackContent },
+  { slot, content }: { readonly slot: MessageSlot; readonly content: SlackContent },
 ): SlackCall {
   const { id, uid, key, account, channel, conversation, isTokenDoubted } = thread;
   const message = slot.isPlain ? plainMessage(content) : messageIn(content);
@@ -143,7 +143,7 @@ function messageIn({ text, blocks }: SlackContent): SlackMessage {
   return { text, blocks };
 }
 
-/** Forgets what nobody needs to be told any more, and the messages of rollouts that have ended for good. */
+/** Forgets what needs no report any more, and the messages of rollouts that have ended for good. */
 function withoutExpired(outbox: Outbox, now: Monotonic): Outbox {
   const threads = [...outbox.threads.values()].flatMap((thread) => {
     const kept = mapSlots(thread, (slot) => expired(slot, now));
@@ -157,7 +157,7 @@ function isWaiting(thread: Thread): boolean {
   return !thread.isStopped && isTold(thread) && isPending(summaryOf(thread));
 }
 
-function expired(slot: Slot, now: Monotonic): Slot {
+function expired(slot: MessageSlot, now: Monotonic): MessageSlot {
   if (slot.until === undefined || slot.until > now || !isPending(slot)) return slot;
   return { ...slot, givenUpHash: slot.content?.hash ?? '' };
 }

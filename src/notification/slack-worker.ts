@@ -20,7 +20,7 @@ export interface SlackWorkerPorts {
 }
 
 /**
- * Sends what rollouts want to be told, beside them: nobody waits for it, and whatever becomes of a call changes no rollout
+ * Sends what rollouts want to be reported, beside them: nothing waits for it, and whatever becomes of a call changes no rollout
  * (C-17). What is wanted is kept in memory alone; who comes later finds in the status where messages stand.
  */
 export class SlackWorker {
@@ -40,18 +40,18 @@ export class SlackWorker {
     this.#wake();
   }
 
-  /** The resource is gone: its last summary is still sent, for a minute. */
+  /** Notes that the resource is gone: its last summary is still sent, for a minute. */
   deleted(uid: string): void {
     this.#outbox = dropDeleted(this.#outbox, uid, this.#ports.clock.monotonic());
     this.#wake();
   }
 
-  /** The messages of the rollout `key` of a resource, as far as this process has been told of them. */
+  /** Returns the messages of the rollout `key` of a resource, as far as this process knows them. */
   threadOf(uid: string, key: string): Thread | undefined {
     return this.#outbox.threads.get(threadId(uid, key));
   }
 
-  /** It is stored where all messages of a resource stand: what waits for that may follow. */
+  /** Notes that the ids of all messages of a resource are stored: what waits for that may follow. */
   released(uid: string): void {
     const held = [...this.#outbox.threads.values()].filter(
       (thread) => thread.uid === uid && thread.isHeld,
@@ -91,7 +91,7 @@ export class SlackWorker {
     return millis(Math.max(0, until - this.#ports.clock.monotonic()));
   }
 
-  /** @param delay @default until something is wanted, or has ended */
+  /** Waits to be woken. @param delay @default until something is wanted, or has ended */
   async #woken(delay: Millis | undefined, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -117,5 +117,5 @@ export class SlackWorker {
 }
 
 function nothing(): void {
-  // Nobody waits.
+  // Nothing waits.
 }

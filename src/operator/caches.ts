@@ -51,13 +51,13 @@ export interface Caches {
   readonly updates: PermittedInformer<UpdateView>;
   /** StatefulsetRollouts; read as those are. */
   readonly statefulsetRollouts: PermittedInformer<StatefulsetRolloutView>;
-  /** PodDisruptionBudgets of Kubernetes; absent where nobody asks them. */
+  /** PodDisruptionBudgets of Kubernetes; absent where nothing asks them. */
   readonly nativeBudgets?: PermittedInformer<NativeBudgetView>;
   /** What zone-aware controllers need besides; absent where they do not run. */
   readonly zones?: SharedZones;
 }
 
-/** What is known of zones where their controllers run beside others. */
+/** What is known of zones where their controllers run along with others. */
 export interface SharedZones {
   readonly zoneBudgets: PermittedInformer<ZoneBudgetView>;
   readonly nodes: PermittedInformer<NodeView>;

@@ -17,7 +17,7 @@ import { zoneAwareUpdateOwners } from '#zone-aware-update/owners.ts';
 import type { RunningBudgets } from './budgets.ts';
 import type { Caches } from './caches.ts';
 
-/** What reconciles custom resources beside groups, in one process with them (D-65). */
+/** What reconciles custom resources along with groups, in one process with them (D-65). */
 export interface ResourceCapability {
   /** Names it to people, such as `phased-rollouts`. */
   readonly name: string;
@@ -56,7 +56,7 @@ export interface ResourceTerm {
   readonly open: OpenDisruptions;
   /** Returns a wait for one capability: what was in motion is remembered by its keys. */
   newPredecessorWait(): PredecessorWait;
-  /** Reports whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
+  /** Reports whether this process may disrupt at this instant: it holds the Lease, or there is none. */
   leads(): boolean;
   /** The term of the Lease; absent where there is none. */
   readonly term?: string;

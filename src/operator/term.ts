@@ -46,7 +46,7 @@ export interface TermSettings {
   readonly tracing?: Tracing;
   /** Called with the plan of every pass over a group. */
   readonly onPlan?: (key: string, plan: Plan) => void;
-  /** What else is reconciled beside groups. @default nothing */
+  /** What else is reconciled along with groups. @default nothing */
   readonly resources?: readonly ResourceCapability[];
 }
 
@@ -56,7 +56,7 @@ type Run = (signal: AbortSignal) => Promise<{ readonly isSettled: boolean }>;
 const longestBackoff = seconds(30);
 
 /**
- * Reconciles for one term: groups, and whatever else runs beside them under the same budgets.
+ * Reconciles for one term: groups, and whatever else runs along with them under the same budgets.
  *
  * @returns whether all that was sent is answered, so that nothing may arrive late
  */

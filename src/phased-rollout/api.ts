@@ -6,7 +6,7 @@ import { type GateQuerySpec, querySpecOf } from '#check/prometheus/query-spec.ts
 import { objectAt } from '#statefulset/parse-fields.ts';
 import { additionalQueriesOf } from './spec/parse-queries.ts';
 
-/** One of the queries that must pass beside the first. Ours. */
+/** One of the queries that must pass in addition to the first. Ours. */
 export interface AdditionalQuerySpec extends GateQuerySpec {
   /** Names it in messages; no two of a check have the same. */
   readonly name: string;
@@ -44,7 +44,7 @@ export interface PhasedRolloutSpec {
   readonly isDryRun?: boolean;
 }
 
-/** What the webhook puts where nothing stands, and where 0 does. */
+/** What the webhook puts where there is nothing, and where 0 does. */
 const checkDefaults = Object.freeze({
   initialDelaySeconds: 60,
   periodSeconds: 60,

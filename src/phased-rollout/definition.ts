@@ -22,7 +22,7 @@ const query: JsonObject = {
 const additionalQueries: JsonObject = {
   type: 'array',
   description:
-    'What is asked beside the query; a check passes when all do. Without a url one is asked where the query is, and as that says. Unknown to the peer.',
+    'Further queries of each check, which passes when all of them do. One without a url is sent to the server of the query, with the same credentials. Unknown to the peer.',
   maxItems: mostAdditionalQueries,
   items: {
     type: 'object',
@@ -81,7 +81,7 @@ const spec: JsonObject = {
     dryRun: {
       type: 'boolean',
       description:
-        'Whether what would be done to the StatefulSet and its pods is only told. Unknown to the peer.',
+        'Whether changes to the StatefulSet and its pods are only reported, and not made. Unknown to the peer.',
     },
     check,
   },

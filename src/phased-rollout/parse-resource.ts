@@ -25,7 +25,7 @@ export interface RolloutView extends Cached {
   readonly finalizers: readonly string[];
   readonly spec: Parsed<PhasedRolloutSpec>;
   readonly status: RolloutStatus;
-  /** `status` as it stands there, conditions and all. */
+  /** `status` as it is there, conditions and all. */
   readonly writtenStatus: JsonObject;
 }
 

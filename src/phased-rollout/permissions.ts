@@ -12,7 +12,7 @@ export const phasedRolloutPermissions: readonly Permission[] = Object.freeze([
     group: 'sts.plus',
     resource: 'phasedrollouts/status',
     verbs: ['update'],
-    because: 'how far a rollout has come stands in the status',
+    because: 'the progress of a rollout is stored in the status',
   },
   {
     group: 'apps',

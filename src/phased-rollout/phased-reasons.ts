@@ -30,7 +30,7 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
   RolloutCompleted: act('Every pod of the set runs its update revision.'),
   Suspended: act('spec.standardRollingUpdate is true: updates roll without checks.'),
   SuspensionTakenBack: act(
-    'A request that lifted the gate took effect while spec.standardRollingUpdate was false; it was under way since that was true, or an earlier process may have left it behind.',
+    'A request that lifted the gate took effect while spec.standardRollingUpdate was false; it was sent while that was still true, or by an earlier process.',
   ),
   Released: act('The PhasedRollout is deleted, or targets another set.'),
 
@@ -48,7 +48,7 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
   ),
   ConflictingOwners: alarm(
     'Another kind of resource would move the same set.',
-    'Delete one of the two; until then nobody moves the set.',
+    'Delete one of the two; until then neither moves the set.',
   ),
   OwnedByAnother: alarm(
     'Another PhasedRollout targets the same set, and was there first.',
@@ -60,7 +60,7 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
   ),
   CannotManage: warn(
     'The set cannot be rolled out by this PhasedRollout; the message says why.',
-    'As for the reason that is told beside it.',
+    'As for the reason that is reported with it.',
   ),
   RevisionMissing: alarm(
     'The status of the set lacks its current or its update revision.',
@@ -104,7 +104,7 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
   ),
   // Ordinary, as the planner tells of it by an Event of its own, as the peer does.
   PrometheusConfigError: hold(
-    'Prometheus cannot be asked, as its URL is none, or its credentials are missing or contradict one another.',
+    'Prometheus cannot be asked, as its URL is invalid, or its credentials are missing or contradict one another.',
     'Correct what the message names; it is looked at again every 5 s.',
   ),
   AwaitingPromotion: hold(
@@ -124,11 +124,11 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
     'Look whether the API server answers lists and watches of this operator.',
   ),
   PartitionContested: alarm(
-    'Somebody else keeps setting the partition back; it is written again ever more rarely.',
-    'Leave the partition out of whatever writes the StatefulSet, such as a manifest that is applied again and again.',
+    'Another client keeps setting the partition back; it is written again ever more rarely.',
+    'Remove the partition from whatever else writes the StatefulSet, such as a manifest that is applied repeatedly.',
   ),
   WriteContested: alarm(
-    'Somebody else keeps undoing what this operator writes on the set or on the PhasedRollout; it is written again ever more rarely.',
+    'Another client keeps undoing what this operator writes on the set or on the PhasedRollout; it is written again ever more rarely.',
     'Find who writes the annotation, the finalizer or the status that the message names, and have it left alone.',
   ),
   AwaitingOwnWrite: alarm(
@@ -144,7 +144,7 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
     'Look at the budget that the message names.',
   ),
   BudgetUnclear: alarm(
-    'It cannot be told which disruption budget governs the next pod, or what that has given away.',
+    'It is unknown which disruption budget governs the next pod, or which disruptions that budget has granted.',
     'Let exactly one ZoneAwarePodDisruptionBudget select the pod.',
   ),
 };

@@ -2,19 +2,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import type { Verdict } from '#check/answer.ts';
+import type { CheckVerdict } from '#check/answer.ts';
 import { PhasedPlay } from '#support/rollouts/phased-play.ts';
 
 type Happening =
   | { readonly kind: 'look' | 'ask' }
   | { readonly kind: 'controller' | 'restart' }
-  | { readonly kind: 'answer'; readonly verdict: Verdict }
+  | { readonly kind: 'answer'; readonly verdict: CheckVerdict }
   | { readonly kind: 'pass' | 'clock'; readonly span: number }
   | { readonly kind: 'change'; readonly revision: string }
   | { readonly kind: 'pod'; readonly ordinal: number; readonly isReady: boolean }
   | { readonly kind: 'scale'; readonly replicas: number };
 
-const verdict = fc.constantFrom<Verdict>('passes', 'passes', 'passes', 'fails', 'unknown');
+const verdict = fc.constantFrom<CheckVerdict>('passes', 'passes', 'passes', 'fails', 'unknown');
 
 const happenings = fc.array(
   fc.oneof(
@@ -147,7 +147,7 @@ class Logged {
     }
   }
 
-  #answer(verdict: Verdict): void {
+  #answer(verdict: CheckVerdict): void {
     this.play.answer(verdict);
     const isOfNow = this.#askedFor === this.#subject();
     if (!isOfNow) return;

@@ -15,7 +15,7 @@ describe('planPhasedRollout() adopts', () => {
     assert.deepEqual(play.look(), ['add-finalizer']);
   });
 
-  test('[phased 10] a set that nobody owns: annotation, partition, phase', () => {
+  test('[phased 10] a set without an owner gets the annotation, the partition and the phase', () => {
     const play = new PhasedPlay();
     play.owner = undefined;
     assert.deepEqual(play.settle(), ['adopt', 'partition 0 to 3']);
@@ -35,7 +35,7 @@ describe('planPhasedRollout() adopts', () => {
     }
   });
 
-  test('[phased 13] no set of another, which is told once', () => {
+  test('[phased 13] no set of another, which is reported once', () => {
     const play = new PhasedPlay();
     play.owner = 'pr0';
     play.others = [{ name: 'pr0', targetRef: 'web' }];
@@ -86,7 +86,7 @@ describe('planPhasedRollout() adopts', () => {
 });
 
 describe('planPhasedRollout() blocks updates', () => {
-  test('[phased 19] what somebody else lets go is blocked again', () => {
+  test('[phased 19] what another client lets go is blocked again', () => {
     const play = PhasedPlay.steady();
     if (play.set !== undefined) play.set.partition = 1;
     assert.deepEqual(play.settle(), ['partition 1 to 3']);
@@ -102,7 +102,7 @@ describe('planPhasedRollout() blocks updates', () => {
     }
   });
 
-  test('[phased 58] a suspension lets all go, and is told once', () => {
+  test('[phased 58] a suspension lets all go, and is reported once', () => {
     const play = PhasedPlay.rolling();
     play.spec = { ...play.spec, standardRollingUpdate: true };
     assert.deepEqual(play.settle(), ['partition 3 to 0', 'tell Suspended']);

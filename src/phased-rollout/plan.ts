@@ -107,7 +107,7 @@ function releasesOf(
         const { because, until } = hold;
         return { kind: 'hold', ...(until !== undefined && { until }), because };
       }
-      // A maxUnavailable that stands beside it must stay.
+      // A maxUnavailable that is next to it must stay.
       const dropsAll = set.spec.hasMaxUnavailable ? 'partition' : 'rolling-update';
       return {
         kind: 'release',
@@ -143,7 +143,7 @@ function planOwnership(pass: Pass): Outcome {
   const { resource, others, conflicts } = snapshot;
   const { set, owner } = target;
   if (conflicts.length > 0) {
-    const message = `${set.name} is moved by nobody, as ${conflicts.join(', ')} would move it, too`;
+    const message = `${set.name} is left alone, as ${conflicts.join(', ')} would move it, too`;
     return unmanageable(pass, 'ConflictingOwners', message);
   }
   if (owner === resource.name) return planStrategy(pass);
@@ -153,7 +153,7 @@ function planOwnership(pass: Pass): Outcome {
   }
   // What comes after is reported, too, without it.
   if (pass.spec.isDryRun === true) return planStrategy(pass);
-  const message = `${set.name} is rolled out by nobody else`;
+  const message = `${set.name} is rolled out by nothing else`;
   return {
     decisions: [
       {
@@ -218,7 +218,7 @@ function planGated(pass: Pass): Outcome {
   const { currentRevision, updateRevision } = pass.target.set.status;
   if (currentRevision === updateRevision) return planSteady(pass);
   if (currentRevision === '' || updateRevision === '') {
-    return held('RevisionMissing', `${pass.target.set.name} does not tell both of its revisions`);
+    return held('RevisionMissing', `${pass.target.set.name} does not report both of its revisions`);
   }
   return planStart(pass) ?? planRollout(pass);
 }
@@ -231,7 +231,7 @@ function planTakenBack(pass: Pass, before: number): Outcome {
   return { decisions: [setPartition(pass, to, { reason: 'SuspensionTakenBack', message })] };
 }
 
-/** Begins a rollout, or begins it anew on another revision; undefined while one is under way. */
+/** Begins a rollout, or begins it again on another revision; undefined while one is under way. */
 function planStart(pass: Pass): Outcome | undefined {
   const { snapshot, target, now } = pass;
   const { status } = snapshot.resource;
@@ -240,7 +240,7 @@ function planStart(pass: Pass): Outcome | undefined {
   const isAnother = status.updateRevision !== updateRevision;
   const isRolling = status.phase === 'Rolling';
   if (isRolling && !isAnother) return undefined;
-  // What was let go for another revision is blocked before anything else; an update at partition 0 that nobody followed is not.
+  // What was let go for another revision is blocked before anything else; an update at partition 0 that no controller followed is not.
   if (isAnother && partition < replicas && (isRolling || partition > 0)) {
     const message = `No pod may run ${updateRevision} before it is checked`;
     return { decisions: [setPartition(pass, replicas, { reason: 'RevisionChanged', message })] };
@@ -266,7 +266,7 @@ function planStart(pass: Pass): Outcome | undefined {
 
 /**
  * Returns the status with which an update that has failed goes on where it was, after the set could not be managed for a
- * while: that somebody mended this is no wish to try the same revision once more. Undefined where it has not failed.
+ * while: that a user mended this is no wish to try the same revision once more. Undefined where it has not failed.
  */
 function goneOnWith(status: RolloutStatus): RolloutStatus | undefined {
   const { phase, step } = status;

@@ -1,6 +1,6 @@
 import type { Parsed } from '#base/parsed.ts';
 import type { Millis, Monotonic } from '#base/units.ts';
-import type { Answer, QuestionKey } from '#check/answer.ts';
+import type { CheckAnswer, QuestionKey } from '#check/answer.ts';
 import type { KnownSince } from '#check/check-state.ts';
 import type { SetHold } from '#control/plan/set-holds.ts';
 import type { PodView, StatefulSetView, Watched } from '#statefulset/view.ts';
@@ -17,7 +17,7 @@ export interface PhasedSnapshot {
   readonly former: readonly TargetSet[];
   /** Those of the other PhasedRollouts of the namespace that the annotation of `target` may name. */
   readonly others: readonly OtherRollout[];
-  /** What else would move the same set, such as `ZoneAwareUpdate a`; nobody moves it then (D-63). */
+  /** What else would move the same set, such as `ZoneAwareUpdate a`; no controller moves it then (D-63). */
   readonly conflicts: readonly string[];
   readonly holds: readonly DisruptionHold[];
   /** Whether a disruption budget governs the pod that goes next, so that each is asked for by itself. */
@@ -78,7 +78,7 @@ export interface GateSight {
   readonly problem?: BecauseUnaskable;
   /** What has been asked, and is not answered. */
   readonly asked?: QuestionKey;
-  readonly answer?: Answer;
+  readonly answer?: CheckAnswer;
   /** What the last plan of this process came to: errors are stored nowhere else. */
   readonly memory?: RememberedCheck;
 }

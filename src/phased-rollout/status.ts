@@ -72,7 +72,7 @@ const stepStatuses: readonly StepStatus[] = [
 
 /**
  * Reads the status of a stored PhasedRollout, which anybody may have edited. What cannot be read is taken for not written: no
- * count is made of it, and a step that nobody can tell begins anew.
+ * count is made of it, and a step that nobody can tell begins again.
  */
 export function parseStatus({ status }: JsonObject): RolloutStatus {
   const written = isJsonObject(status) ? status : {};

@@ -21,7 +21,7 @@ export type PodUrlReading =
   /** A URL by which nobody can be called: it is not http(s), or its port does not exist. */
   | { readonly kind: 'uncallable' };
 
-/** A text of a set, and the path of the field that it stands in. */
+/** A text of a set, and the path of the field that it is in. */
 export interface Field {
   readonly path: string;
   readonly text: string;

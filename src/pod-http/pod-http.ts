@@ -27,7 +27,7 @@ export interface PodCall {
 
 /** Why a call has no answer of the pod. */
 export type NoAnswer =
-  /** Nobody listens on the pod's port; the pod surely knows nothing of the call. */
+  /** No process listens on the pod's port; the pod surely knows nothing of the call. */
   | 'refused'
   /** No connection: no such name, no route, no agreement on TLS, an unusable URL. The pod knows nothing of the call. */
   | 'unreachable'

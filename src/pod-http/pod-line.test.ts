@@ -55,7 +55,7 @@ async function called(): Promise<Stage> {
   return { atPod: atPod ?? [], atProxy: atProxy ?? [], answer };
 }
 
-test('PodLine sends nothing to a pod whose certificate nobody vouches for', async () => {
+test('PodLine sends nothing to a pod whose certificate no CA vouches for', async () => {
   const { atPod, answer } = await called();
   assert.deepEqual(atPod, []);
   assert.notEqual(answer.kind, 'answered');

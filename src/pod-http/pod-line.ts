@@ -18,7 +18,7 @@ const over = new Error('the call is over');
  */
 export class PodLine {
   readonly client: Client;
-  /** What stands in the request line: the whole URL where a proxy forwards it. */
+  /** What is in the request line: the whole URL where a proxy forwards it. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly #sockets = new Set<Socket>();
@@ -45,7 +45,7 @@ export class PodLine {
 
   #clientOf(url: URL, tunnel: URL | undefined): Client {
     const client = new Client(url.origin, {
-      // Zero asks the server to close after the answer: an idle connection to a pod serves nobody.
+      // Zero asks the server to close after the answer: an idle connection to a pod serves no client.
       pipelining: 0,
       allowH2: false,
       // Deadlines are ours, on the injected clock.

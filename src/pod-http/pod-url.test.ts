@@ -111,7 +111,7 @@ for (const path of ['a\r\nhost: evil', 'a\u0000', '%', '%4', 'x#%zz']) {
 }
 
 for (const name of ['127.0.0.1:1234/x?', 'evil\\', 'a@evil', 'a#', 'a b', '', 'a/b', 'a%2f']) {
-  test(`podUrls() calls nobody by the name ${JSON.stringify(name)}, whatever field it stands in`, () => {
+  test(`podUrls() calls nothing by the name ${JSON.stringify(name)}, whatever field it is in`, () => {
     const got = `must be a DNS name such as "ingester": got ${JSON.stringify(name)}`;
     for (const call of [byUrl.bind(undefined, 'http://pod/x'), byPort.bind(undefined, '80', 'x')]) {
       assert.equal(call({ serviceName: name }), `spec.serviceName ${got}`);
@@ -121,7 +121,7 @@ for (const name of ['127.0.0.1:1234/x?', 'evil\\', 'a@evil', 'a#', 'a b', '', 'a
   });
 }
 
-test('podUrls() calls nobody where a parser would understand another host', () => {
+test('podUrls() calls nothing where a parser would understand another host', () => {
   for (const clusterDomain of ['1.2.3.4', 'cluster.local/x', '@evil', 'local\\x']) {
     assert.equal(
       byUrl('http://pod/x', { clusterDomain }),

@@ -16,7 +16,7 @@ export interface PodNames {
 /** The URL of the pod with `ordinal`. */
 export type PodUrl = (ordinal: number) => string;
 
-/** What may stand in a DNS name, of which resolvers take more than the API server permits. */
+/** What may be in a DNS name, of which resolvers take more than the API server permits. */
 const dnsName = /^[\w.-]+$/;
 
 /**

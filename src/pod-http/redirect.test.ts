@@ -76,13 +76,13 @@ const cases: Record<string, Case> = {
   'fails when it leads to no http(s) URL': {
     status: 307,
     location: 'ftp://p/x',
-    want: 'it redirects to "ftp://p/x", which is no http or https URL',
+    want: 'it redirects to "ftp://p/x", which is not an http or https URL',
   },
   'fails when it leads to no URL': {
     method: 'GET',
     status: 302,
     location: 'http://',
-    want: 'it redirects to "http://", which is no http or https URL',
+    want: 'it redirects to "http://", which is not an http or https URL',
   },
 };
 

@@ -48,7 +48,9 @@ export function redirectOf(
   }
   const url = URL.parse(answer.location, hop.url);
   if (url === null || !isWeb(url)) {
-    return misdirected(`it redirects to ${quoted(answer.location)}, which is no http or https URL`);
+    return misdirected(
+      `it redirects to ${quoted(answer.location)}, which is not an http or https URL`,
+    );
   }
   if (bareName(url) !== bareName(hop.url)) {
     return misdirected(`it redirects to ${quoted(answer.location)}, which is another host`);

@@ -74,7 +74,7 @@ async function tcpServer(
   return { server, port: address.port };
 }
 
-test('createPodHttp() says "refused" when nobody listens on the port of the pod', async () => {
+test('createPodHttp() says "refused" when no client listens on the port of the pod', async () => {
   const { server, port } = await tcpServer(() => undefined);
   server.close();
   await once(server, 'close');
@@ -253,7 +253,7 @@ test('createPodHttp() calls no other host that a pod redirects to (D-59)', async
   });
 });
 
-test('createPodHttp() calls nobody by a URL whose host ends at a backslash (D-59)', async () => {
+test('createPodHttp() calls nothing by a URL whose host ends at a backslash (D-59)', async () => {
   await served({ '/@pod/x': { kind: 'answer', status: 200, body: '' } }, async (server, url) => {
     const podHttp = createPodHttp(direct);
     const call = { ...callTo(url, '/'), url: `http://${url.host}\\@pod/x` };

@@ -108,7 +108,7 @@ class UndiciPodHttp implements PodHttp {
   async #follow(call: PodCall, ending: AbortSignal): Promise<PodAnswer> {
     let hop = firstHop(call.method, call.url);
     if (hop === undefined) {
-      const why = 'it is no absolute http or https URL';
+      const why = 'it is not an absolute http or https URL';
       return failed(call, { kind: 'unreachable', why, isSent: false });
     }
     for (let hops = 1; ; hops += 1) {

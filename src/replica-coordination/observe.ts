@@ -29,12 +29,12 @@ export interface CoordinationSources {
   readonly retry: Millis;
 }
 
-/** The sets of a group with their pods, in one moment. */
+/** The sets of a group with their pods, at one instant. */
 export interface CoordinatedSets {
   readonly sets: readonly SetSnapshot[];
   /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
-  /** What else names a set, by its uid: nobody moves it then (D-63). */
+  /** What else names a set, by its uid: no controller moves it then (D-63). */
   readonly conflicts: Conflicts;
 }
 

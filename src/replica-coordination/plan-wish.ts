@@ -8,7 +8,7 @@ import type { StatefulSetView } from '#statefulset/view.ts';
 import type { CoordinationSnapshot } from './snapshot.ts';
 
 /** What a wish asks for besides, whether or not it is granted. */
-export interface Beside {
+export interface WishExtras {
   readonly requeue?: Requeue;
   /** Pods that are called. */
   readonly calls?: readonly CallPod[];
@@ -16,18 +16,18 @@ export interface Beside {
 
 /** What one set wants of its replicas, looked at alone. */
 export type Wish =
-  | (Beside & { readonly kind: 'settled' })
-  | (Beside & { readonly kind: 'hold'; readonly hold: Extract<Decision, { kind: 'hold' }> })
-  | (Beside & { readonly kind: 'scale'; readonly scale: Scale; readonly isFollower: boolean });
+  | (WishExtras & { readonly kind: 'settled' })
+  | (WishExtras & { readonly kind: 'hold'; readonly hold: Extract<Decision, { kind: 'hold' }> })
+  | (WishExtras & { readonly kind: 'scale'; readonly scale: Scale; readonly isFollower: boolean });
 
-/** When, and in the midst of what, a set is looked at. */
-export interface Moment {
+/** When, and in the middle of what, a set is looked at. */
+export interface CoordinationMoment {
   readonly group: CoordinationSnapshot;
   readonly now: Instant;
 }
 
 /** Returns the wall-clock time of a reading of the other clock, as seen from `moment`. */
-export function timeOf({ group, now }: Moment, at: Monotonic): Instant {
+export function timeOf({ group, now }: CoordinationMoment, at: Monotonic): Instant {
   return after(now, millis(at - group.takenAt));
 }
 

@@ -833,7 +833,7 @@ test('planCoordination() says the same of a wait however much of it has passed (
   });
   const [first] = messages;
   assert.deepEqual(first, [
-    'Pod "ingester-zone-a-4" may go at 2026-01-01T00:01:00Z, 1h0m0s after it said to be prepared',
+    'Pod "ingester-zone-a-4" may go at 2026-01-01T00:01:00Z, 1h0m0s after it reported being prepared',
     'ingester-zone-c does not shrink before 2026-01-01T11:00:00Z, as ingester-zone-b was scaled down ' +
       'at 2025-12-31T23:00:00Z and 12h0m0s have to pass between two zones',
   ]);
@@ -851,7 +851,7 @@ const moved: Record<string, Case> = {
     rest: known({ ...knownReference(4, 4), hasChanged: true }),
     does: ['b: 3 → 4'],
   },
-  'reports no count before its time that somebody else changes back': {
+  'reports no count before its time that another client changes back': {
     zones: { b: { replicas: 3, annotations: mirrors() } },
     rest: known({ ...knownReference(3, 7), pace: paceOf(3) }),
     does: ['b: hold ScaleRefused'],
@@ -897,7 +897,7 @@ test('planCoordination() carries what a call of a pod needs, and why it is made'
     url: 'http://pod/prepare',
     because: {
       reason: 'PodPreparing',
-      message: 'Pod "ingester-zone-b-2" is asked since when it is prepared to go',
+      message: 'Pod "ingester-zone-b-2" is asked since when it has been prepared to go',
     },
   });
   assert.equal(calls[0]?.because.reason, 'PodReleased');

@@ -13,7 +13,7 @@ import { planMirror } from './plan/plan-mirror.ts';
 import { safely } from './plan/plan-safety.ts';
 import { planWarnings } from './plan/plan-warning.ts';
 import { planWriteBacks } from './plan/plan-write-back.ts';
-import { hold, type Moment, settled, timeOf, type Wish } from './plan-wish.ts';
+import { type CoordinationMoment, hold, settled, timeOf, type Wish } from './plan-wish.ts';
 import type { CoordinationSnapshot } from './snapshot.ts';
 
 /**
@@ -106,7 +106,7 @@ function decisionsOf(wish: Wish, chosen: Scale | undefined): readonly Decision[]
 function requeueOf(
   decisions: readonly Decision[],
   wishes: readonly Wish[],
-  moment: Moment,
+  moment: CoordinationMoment,
 ): Requeue {
   const { now, group } = moment;
   const times = [

@@ -68,7 +68,7 @@ async function shrinking(minimum: Readonly<Record<string, string>> = {}): Promis
   return bench;
 }
 
-/** One zone that mirrors a custom resource, which asks for `wanted` and was told `reported`. */
+/** One zone that mirrors a custom resource, which asks for `wanted` and whose status has `reported`. */
 function mirroring(
   wanted: number,
   reported: number,
@@ -479,7 +479,7 @@ for (const wanted of [2, 5]) {
   });
 }
 
-test('a write of ours that the watch does not show for 10 s is told, in words that stay the same (rule 4)', async () => {
+test('a write of ours that the watch does not show for 10 s is reported, in words that stay the same (rule 4)', async () => {
   const bench = await shrinking();
   const { world } = bench;
   await bench.pass();
@@ -628,7 +628,7 @@ for (const [what, happens] of Object.entries(unstored)) {
   });
 }
 
-/** What is told as in need of attention; that a Role permits no watch is no news here. */
+/** What is reported as in need of attention; that a Role permits no watch is not new here. */
 function alarms({ log }: GroupBench): readonly string[] {
   const loud = log.lines.filter(({ level }) => level === 'warn' || level === 'error');
   return loud.map(({ message }) => message).filter((message) => !message.includes('polled'));

@@ -170,7 +170,7 @@ export class ReplicaCoordination implements GroupCapability {
     }
   }
 
-  /** Reads that fail are told and leave what they were to find out unknown, which holds what needs it (SC-3). */
+  /** Reads that fail are reported and leave what they were to find out unknown, which holds what needs it (SC-3). */
   async #tolerant(key: string, reading: Promise<void>, signal: AbortSignal): Promise<void> {
     try {
       await reading;

@@ -1,12 +1,12 @@
 import { type Instant, type Monotonic, millis } from '#base/units.ts';
 import type { SetSnapshot } from '#control/watch/group-sets.ts';
 import { lastDownscaleOf } from './api.ts';
-import type { SeenTime, ZoneTracker } from './snapshot.ts';
+import type { SeenTime, ZoneTrackerReading } from './snapshot.ts';
 
 /** What is known of the sets of one group. */
 interface Stored {
   readonly sets: readonly SetSnapshot[];
-  readonly zoneTracker: ZoneTracker;
+  readonly zoneTracker: ZoneTrackerReading;
 }
 
 /** One moment on both clocks. */

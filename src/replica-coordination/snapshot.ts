@@ -9,7 +9,7 @@ import type { OpenScale } from '#control/write/scale-writes.ts';
 import type { StatefulSetView, Watched } from '#statefulset/view.ts';
 import type { PodPreparation } from './delayed-downscale/delayed-downscale-snapshot.ts';
 
-/** A write that must not be repeated before `until`: it was refused, or somebody undoes it again and again. */
+/** A write that must not be repeated before `until`: it was refused, or another client undoes it again and again. */
 export interface Pace {
   /** The count that was to be written. */
   readonly to: number;
@@ -50,7 +50,7 @@ export type ReferenceState =
     };
 
 /** When sets were last scaled down: what the annotations say, and in zone-tracker mode also the ConfigMap (D-23). */
-export type ZoneTracker =
+export type ZoneTrackerReading =
   | { readonly kind: 'off' }
   /** It was not read for this pass, or too long ago; it is once a set wants to shrink. */
   | { readonly kind: 'unread' }
@@ -66,7 +66,7 @@ export interface Preparations {
   readonly slots: ReadonlyMap<number, PodPreparation>;
 }
 
-/** A time that somebody stored, and since when this process has known it (D-55). */
+/** A time that a user stored, and since when this process has known it (D-55). */
 export interface SeenTime {
   readonly at: Instant;
   readonly since: Monotonic;
@@ -82,11 +82,11 @@ export interface CoordinationSnapshot {
   readonly sets: readonly SetSnapshot[];
   /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
-  /** What else names a set, by its uid: nobody moves it then (D-63). */
+  /** What else names a set, by its uid: no controller moves it then (D-63). */
   readonly conflicts: Conflicts;
   /** Keyed by {@link referenceId}; every valid reference of the sets is in it. */
   readonly references: ReadonlyMap<string, ReferenceState>;
-  readonly zoneTracker: ZoneTracker;
+  readonly zoneTracker: ZoneTrackerReading;
   /** Times of last down-scales that this process watches, by name of the set. */
   readonly seenDownscales: ReadonlyMap<string, readonly SeenTime[]>;
   /** Keyed by the uid of the set; no pod of a set that is missing was called. */

@@ -16,7 +16,7 @@ async function mirroring(): Promise<World> {
   return world;
 }
 
-/** Reports `replicas` to the ReplicaTemplate as somebody else. */
+/** Reports `replicas` to the ReplicaTemplate as another client. */
 async function report(world: World, replicas: number): Promise<void> {
   const body = { kind: 'merge', document: { status: { replicas } } } as const;
   await world.admin.patch(resourceTypes.replicaTemplates, mirroredTemplate, {
@@ -99,7 +99,7 @@ test('what a resource asks for is acted on at once while its status is contested
   await world.close();
 });
 
-test('a status that somebody rewrites without end is read a few times a minute', async () => {
+test('a status that another client rewrites without end is read a few times a minute', async () => {
   const world = await mirroring();
   const start = world.clock.now();
   for (let turn = 0; turn < 900; turn += 1) {

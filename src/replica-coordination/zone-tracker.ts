@@ -13,7 +13,7 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { isNotFound } from '#kubernetes/transport/api-error.ts';
 import { parseGroupKey } from '#statefulset/group.ts';
 import { parseZoneEntry } from '#statefulset/last-downscale.ts';
-import type { ZoneTracker } from './snapshot.ts';
+import type { ZoneTrackerReading } from './snapshot.ts';
 
 /** Where the times of the last down-scales are kept in zone-tracker mode. */
 export interface ZoneTrackerPorts {
@@ -26,7 +26,7 @@ export interface ZoneTrackerPorts {
 }
 
 interface Reading {
-  readonly tracker: ZoneTracker;
+  readonly tracker: ZoneTrackerReading;
   /** When it was asked for. */
   readonly at: Monotonic;
 }
@@ -42,7 +42,7 @@ export class ZoneTrackers {
   }
 
   /** Returns what is known of it for the group `key`; too old to act on counts as not read (D-3). */
-  of(key: string): ZoneTracker {
+  of(key: string): ZoneTrackerReading {
     if (this.#ports.zoneTracker === undefined) return { kind: 'off' };
     const reading = this.#readings.get(key);
     if (reading === undefined) return { kind: 'unread' };
@@ -63,7 +63,7 @@ export class ZoneTrackers {
     this.#readings.set(key, { tracker: isLate ? this.#refused(message) : tracker, at });
   }
 
-  /** Begins a new pass: what was read is read anew, and what could not be read not before its time. */
+  /** Begins a new pass: what was read is read again, and what could not be read not before its time. */
   begin(key: string): void {
     const reading = this.#readings.get(key);
     const isKept = reading !== undefined && isRefused(reading, this.#ports.clock.monotonic());
@@ -75,7 +75,7 @@ export class ZoneTrackers {
     this.#readings.delete(key);
   }
 
-  async #read(namespace: string, signal: AbortSignal): Promise<ZoneTracker> {
+  async #read(namespace: string, signal: AbortSignal): Promise<ZoneTrackerReading> {
     const { client, zoneTracker: name = '' } = this.#ports;
     try {
       const { data } = await client.get(resourceTypes.configMaps, { namespace, name }, { signal });
@@ -92,7 +92,7 @@ export class ZoneTrackers {
     }
   }
 
-  #refused(message: string): ZoneTracker {
+  #refused(message: string): ZoneTrackerReading {
     const { clock, retry } = this.#ports;
     return { kind: 'unreadable', message, lookAgainAt: monotonic(clock.monotonic() + retry) };
   }

@@ -37,7 +37,7 @@ test('misplacedKeys() tells a label key among the annotations where it belongs (
   ]);
 });
 
-test('misplacedKeys() says nothing of a key that stands in both maps', () => {
+test('misplacedKeys() says nothing of a key that is in both maps', () => {
   const both = { 'rollout-max-unavailable': '2' };
   assert.deepEqual(misplacedKeys(statefulSetView({ labels: both, annotations: both })), []);
 });

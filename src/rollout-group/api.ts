@@ -28,7 +28,7 @@ export function maxUnavailableOf(set: StatefulSetView): Parsed<MaxUnavailable> {
     : parseMaxUnavailable(raw, `metadata.annotations["${MAX_UNAVAILABLE}"]`);
 }
 
-/** Returns known keys of `set` that stand in the wrong map, where they have no effect (KW-24). */
+/** Returns known keys of `set` that are in the wrong map, where they have no effect (KW-24). */
 export function misplacedKeys(set: StatefulSetView): readonly Problem[] {
   const found: Problem[] = [];
   findMisplaced(annotationKeys, { set, right: 'annotations', wrong: 'labels' }, found);
@@ -38,7 +38,7 @@ export function misplacedKeys(set: StatefulSetView): readonly Problem[] {
 
 type MapName = 'labels' | 'annotations';
 
-/** Adds to `found` what stands in the wrong map only: a list for each set of each pass would be empty nearly always. */
+/** Adds to `found` what is in the wrong map only: a list for each set of each pass would be empty nearly always. */
 function findMisplaced(
   keys: readonly KeptKey[],
   { set, right, wrong }: { set: StatefulSetView; right: MapName; wrong: MapName },

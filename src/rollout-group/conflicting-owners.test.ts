@@ -47,6 +47,6 @@ test('planRolloutGroup() names what else would move the set', () => {
   const [decision] = planRolloutGroup(group([zone('b')], contestedB), T0).decisions;
   assert.equal(
     decision?.because.message,
-    'ingester-zone-b is moved by nobody, as PhasedRollout x would move it, too',
+    'ingester-zone-b is left alone, as PhasedRollout x would move it, too',
   );
 });

@@ -423,7 +423,7 @@ test('planRolloutGroup() ends the wait for a Ready time in the future when this 
   assert.deepEqual(at(30_000), []);
 });
 
-test('planRolloutGroup() takes a pod for available in the very moment that minReadySeconds have passed', () => {
+test('planRolloutGroup() takes a pod for available at the very moment when minReadySeconds have passed', () => {
   const given = group([zone('a', { spec: { minReady: seconds(3_600) }, status: prev })]);
   assert.equal(readySince, T0 - 3_600_000);
   assert.deepEqual(lines(given), ['promote a last-hash']);

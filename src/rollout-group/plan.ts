@@ -15,7 +15,7 @@ import type { GroupSnapshot } from './snapshot.ts';
  * Returns what to do next about one group, and why not more: one zone at a time, never more than its limit, and stuck
  * outdated pods without waiting for the other zones (mended as KW-1…KW-4, D-10, D-12 and D-48 say).
  *
- * Total and deterministic. Any of its deletions may be carried out: planned anew with that pod leaving, the others are
+ * Total and deterministic. Any of its deletions may be carried out: planned again with that pod leaving, the others are
  * what is left (D-49).
  */
 export function planRolloutGroup(snapshot: GroupSnapshot, now: Instant): Plan {
@@ -77,6 +77,6 @@ function holdForOrder(waiting: readonly Zone[], current: Zone): readonly Decisio
 /** Returns what is said at once, whichever zone's turn it is. */
 function conflictHold({ set, ref, conflicts }: Zone): readonly Decision[] {
   if (conflicts.length === 0) return [];
-  const message = `${set.name} is moved by nobody, as ${conflicts.join(', ')} would move it, too`;
+  const message = `${set.name} is left alone, as ${conflicts.join(', ')} would move it, too`;
   return [{ kind: 'hold', set: ref, because: because('ConflictingOwners', message) }];
 }

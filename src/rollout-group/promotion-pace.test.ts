@@ -37,14 +37,14 @@ test('PromotionPaces.held() lets a revision be written twice more at once', () =
   assert.equal(paces.held(plan, at(0)), plan);
 });
 
-test('PromotionPaces.held() holds a revision that somebody changes back, says so, and looks again when it is over', () => {
+test('PromotionPaces.held() holds a revision that a user changes back, says so, and looks again when it is over', () => {
   const paces = contested();
   const warning: Decision = { kind: 'warn', set, because: { reason: 'MisplacedKey', message: '' } };
   const until = instant(T0 + 10_000);
   const because = {
     reason: 'RevisionContested',
     message:
-      'status.currentRevision of ingester-zone-a was set to new 3 times, and somebody else changes it back to old; ' +
+      'status.currentRevision of ingester-zone-a was set to new 3 times, and another client changes it back to old; ' +
       'it is written again at 2026-01-01T00:00:10Z',
   } as const;
   assert.deepEqual(paces.held(planOf(promotion(), warning), at(4_000)), {

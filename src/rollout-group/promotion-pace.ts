@@ -9,7 +9,7 @@ import { WriteAttempts } from '#control/write/write-attempts.ts';
 type Moment = Pick<GroupMoment, 'now' | 'monotonic'>;
 type SetCurrentRevision = Extract<Decision, { kind: 'set-current-revision' }>;
 
-/** How soon a current revision is written again that somebody else keeps changing back: ever later, and reported. */
+/** How soon a current revision is written again that another client keeps changing back: ever later, and reported. */
 export class PromotionPaces {
   readonly #attempts = new WriteAttempts<string>();
 
@@ -18,7 +18,7 @@ export class PromotionPaces {
     this.#attempts.sweep(at);
     this.#attempts.written({ key: set.uid, to, at }, (writes, wait) => {
       const message =
-        `status.currentRevision of ${set.name} was set to ${to} ${writes} times, and somebody else changes it back to ` +
+        `status.currentRevision of ${set.name} was set to ${to} ${writes} times, and another client changes it back to ` +
         `${from}; it is written again at ${formatUtcSeconds(after(now, wait))}`;
       return because('RevisionContested', message);
     });

@@ -302,7 +302,7 @@ test('the status is written once, and nothing is written while nothing changes [
   assert.equal(bench.events.notes.length, said);
 });
 
-test('what the server asks to wait is waited before the next deletion, and told', async () => {
+test('the wait that the server asks for is kept before the next deletion, and reported', async () => {
   const bench = await new GroupBench({ zones: ['a'] }).proven();
   const { world } = bench;
   world.before = () => {
@@ -391,7 +391,7 @@ const ends: Readonly<Record<string, (bench: GroupBench) => void>> = {
 };
 
 for (const [what, change] of Object.entries(ends)) {
-  test(`RolloutGroups plans anew for a group at rest when ${what}`, async () => {
+  test(`RolloutGroups plans again for a group at rest when ${what}`, async () => {
     const bench = new GroupBench({ updateRevision: 'last-hash' });
     await bench.pass();
     await bench.pass();

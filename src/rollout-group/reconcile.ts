@@ -34,7 +34,7 @@ interface Promotion {
   readonly storedAt: string;
 }
 
-/** Races for a status that are lost before people are told. */
+/** Races for a status that are lost before that is reported. */
 const freeRaces = 1;
 
 /** Rolls the sets of a group: pods by the common way of all deletions, and the current revision of sets that are done. */

@@ -12,7 +12,7 @@ export interface GroupSnapshot {
   readonly sets: readonly SetSnapshot[];
   /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
-  /** What else names a set, by its uid: nobody moves it then (D-63). */
+  /** What else names a set, by its uid: no controller moves it then (D-63). */
   readonly conflicts: Conflicts;
   /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
   readonly stuckAfter: Millis | undefined;

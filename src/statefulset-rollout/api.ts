@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Millis } from '#base/units.ts';
 
-/** Where a value stands in a Secret of the resource's own namespace. */
+/** Where a value is in a Secret of the resource's own namespace. */
 export interface SecretKey {
   readonly name: string;
   readonly key: string;
@@ -10,7 +10,7 @@ export interface SecretKey {
 /** How much Slack is told: all pods, the summary alone, or failures alone. */
 export type SlackLevel = 'debug' | 'info' | 'error';
 
-/** Where the progress is told. */
+/** Where the progress is reported. */
 export interface SlackTarget {
   /** `#name`, or the id of a conversation. */
   readonly channel: string;
@@ -47,9 +47,9 @@ export interface DiscoveryTarget {
 /** The StatefulSet as the resource carries it. */
 export interface CarriedSet {
   readonly name: string;
-  /** Of its metadata; undefined where nothing stands there. */
+  /** Of its metadata; undefined where nothing is there. */
   readonly namespace: string | undefined;
-  /** 0 or more; undefined where nothing stands there. */
+  /** 0 or more; undefined where nothing is there. */
   readonly replicas: number | undefined;
   /** As it was written. */
   readonly object: JsonObject;
@@ -65,7 +65,7 @@ export interface StatefulsetRolloutSpec {
   /** The same where pods go back to a former version. */
   readonly rollbackInterval: Millis;
   readonly isPauseRequested: boolean;
-  /** A new one begins the rollout anew, as after a failure. */
+  /** A new one begins the rollout again, as after a failure. */
   readonly identity: string;
   readonly slack?: SlackTarget;
   readonly callback?: CallbackTarget;

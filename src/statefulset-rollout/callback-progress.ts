@@ -6,10 +6,10 @@ import { integerAt, stringAt } from '#statefulset/parse-fields.ts';
 
 /** How far the callback about an outcome has come. */
 export interface CallbackProgress {
-  /** Of the stage that is told; empty: none is. */
+  /** Of the stage that is reported; empty: none is. */
   readonly stageId: string;
   /**
-   * What is told, as it was when the outcome was known, to be sent in these very bytes by each attempt: all of them have one
+   * What is reported, as it was when the outcome was known, to be sent in these very bytes by each attempt: all of them have one
    * idempotency key (E-5). Empty before that is stored, and where there is no
    * other attempt.
    */
@@ -57,7 +57,7 @@ function timeOf(value: JsonValue | undefined): Instant | undefined {
   return parsed?.kind === 'valid' ? parsed.value : undefined;
 }
 
-/** Returns what stands in `status.rollout`; nothing where nobody is told of anything. */
+/** Returns what is in `status.rollout`; nothing where nobody is told of anything. */
 export function formatCallback(callback: CallbackProgress): JsonObject {
   const { stageId, body, attempts, nextAttempt, code, message, isOver } = callback;
   if (stageId === '') return {};

@@ -95,7 +95,7 @@ describe('statefulsetRolloutDefinition', () => {
       spec: { ...published, bapi: { bapiUrl: 'https://a', stageId: 'x'.repeat(10_240) } },
       field: /stageId/,
     },
-    'a policy that nobody knows': {
+    'an unknown policy': {
       spec: { ...published, deletionPolicy: 'Keep' },
       field: /deletionPolicy/,
     },

@@ -44,7 +44,7 @@ function secretKey(description: string): JsonObject {
 
 const channel = text(
   81,
-  'Where the progress is told: "#" and a name, or the id of a conversation.',
+  'Channel of Slack for the progress: "#" and its name, or the id of a conversation.',
   {
     pattern: '^(#\\S+|[CGD][A-Z0-9]{7,})$',
   },
@@ -91,7 +91,7 @@ const carriedSet = ruled(
 const discovery = ruled(
   object(
     {
-      dc: text(64, "Datacenter of Consul; the agent's own where nothing stands.", {
+      dc: text(64, 'Datacenter of Consul; when empty, that of the agent.', {
         pattern: '^[A-Za-z0-9_-]+$',
       }),
       serviceNames: {
@@ -101,9 +101,9 @@ const discovery = ruled(
         'x-kubernetes-list-type': 'set',
         items: { type: 'string', minLength: 1, maxLength: 128, pattern: '^[^/?#\\s]+$' },
       },
-      provider: words(['consul', 'none'], 'none asks nobody.'),
+      provider: words(['consul', 'none'], 'none: only Kubernetes is asked.'),
       consul: object({
-        tokenSecretRef: secretKey("The ACL token; the operator's own where nothing stands."),
+        tokenSecretRef: secretKey('The ACL token; when empty, that of the operator.'),
         namespace: text(64, 'Of Consul Enterprise.', { pattern: '^[A-Za-z0-9_-]+$' }),
         partition: text(64, 'Of Consul Enterprise.', { pattern: '^[A-Za-z0-9_-]+$' }),
         onError: words(['Block', 'Ignore'], 'What a Consul means that cannot be asked.'),
@@ -121,7 +121,7 @@ const spec = ruled(
       percent: integer([0, 100], 'Share of the pods that run the new version.'),
       minPodEvictionIntervalSeconds: integer([0, day], 'Time from one eviction to the next.'),
       pauseRequested: { ...flag, description: 'Whether no further pod goes for now.' },
-      rolloutIdentity: text(253, 'Another one begins the rollout anew.', {
+      rolloutIdentity: text(253, 'Another one starts the rollout over.', {
         pattern: '^[A-Za-z0-9._-]*$',
       }),
       channel,
@@ -140,7 +140,7 @@ const spec = ruled(
             ['debug', 'info', 'error'],
             'All pods, the summary alone, or failures alone.',
           ),
-          tokenSecretRef: secretKey("The bot's token; the operator's own where nothing stands."),
+          tokenSecretRef: secretKey("The bot's token; when empty, that of the operator."),
         }),
       }),
       callback: object({
@@ -150,7 +150,7 @@ const spec = ruled(
               url: text(2_048, 'Called as it is.'),
               id: stageId,
               signingSecretRef: secretKey(
-                "The key of the signature; the operator's own where nothing stands.",
+                'The key of the signature; when empty, that of the operator.',
               ),
             },
             { required: ['url', 'id'] },
@@ -176,7 +176,7 @@ const spec = ruled(
       ),
       immutableFieldPolicy: words(
         ['Fail', 'RecreateOrphan'],
-        'What becomes of a change that the API server lets nobody make.',
+        'What is done about a change of an immutable field.',
       ),
       deletionPolicy: words(
         ['Auto', 'Delete', 'Orphan'],

@@ -35,7 +35,7 @@ export interface RolloutView extends Cached {
   readonly wanted: WantedRollout | undefined;
   readonly progress: RolloutProgress;
   readonly observedGeneration: number;
-  /** `status` as it stands there. */
+  /** `status` as it is there. */
   readonly writtenStatus: JsonObject;
 }
 

@@ -16,7 +16,7 @@ export const statefulsetRolloutPermissions: readonly Permission[] = Object.freez
     resource: 'statefulsetrollouts/status',
     verbs: ['patch', 'update'],
     because:
-      'how far a rollout has come stands in the status, before a pod goes, and where its messages of Slack stand',
+      'the progress of a rollout is stored in the status before a pod goes, and with it the ids of its messages in Slack',
   },
   {
     group: bedrock,

@@ -42,7 +42,7 @@ describe('a StatefulsetRollout whose set is not there', () => {
     assert.deepEqual(play.done, ['validate AwaitingValidation']);
   });
 
-  test('makes it anew where somebody deletes it in the middle, and ends [T-58]', () => {
+  test('recreates it where a user deletes it in the middle, and ends [T-58]', () => {
     const play = rolling();
     play.rest();
     play.set = undefined;
@@ -88,7 +88,7 @@ describe('a StatefulsetRollout does not begin', () => {
         }),
       want: 'ImmutableFieldChanged',
     },
-    'with another selector, although it may make the set anew': {
+    'with another selector, although it may make the set again': {
       given: (play) =>
         Object.assign(play.edit({ onImmutableChange: 'RecreateOrphan' }), {
           comparison: { kind: 'immutable', paths: ['spec.selector'], isSelectorEqual: false },
@@ -236,7 +236,7 @@ describe('a rollout that has ended', () => {
     assert.deepEqual(attempts, [1, 2, 3, 1, 1]);
   });
 
-  test('begins anew with another identity, and leaves the pods that are new alone [T-54]', () => {
+  test('begins again with another identity, and leaves the pods that are new alone [T-54]', () => {
     const play = rolling();
     play.rest();
     play.settle('not-ready');
@@ -286,7 +286,7 @@ describe('another version', () => {
     assert.equal(play.progress.isRollback, true);
   });
 
-  test('that somebody else wrote over is written back [T-19]', () => {
+  test('that another client wrote over is written back [T-19]', () => {
     const play = rolling();
     play.rest();
     if (play.set !== undefined) play.set.template = 'theirs';
@@ -315,7 +315,7 @@ describe('a resource that is deleted', () => {
     assert.deepEqual(play.done, ['release-set StatefulSetReleased']);
   });
 
-  test('touches no set that belongs to somebody else', () => {
+  test('touches no set that belongs to another owner', () => {
     const play = rolling();
     play.owner = 'StatefulsetRollout b';
     play.isDeleting = true;
@@ -347,7 +347,7 @@ describe('a resource that is deleted', () => {
     assert.deepEqual(play.done, ['delete-set', 'call-back', 'remove-finalizer']);
   });
 
-  test('calls back how it had ended where nobody could be told of that yet [B-83]', () => {
+  test('calls back how it had ended where no receiver had been called back yet [B-83]', () => {
     const play = RolloutPlay.settled().edit({ callback });
     const nextAttempt = after(play.now, seconds(300));
     const tried = { ...noCallback, stageId: 'one', attempts: 3, nextAttempt };
@@ -359,7 +359,7 @@ describe('a resource that is deleted', () => {
     assert.equal(play.progress.outcome?.result, 'Done');
   });
 
-  test('calls nobody back who knows how it ended [B-83]', () => {
+  test('calls no receiver back that knows how it ended [B-83]', () => {
     const play = RolloutPlay.settled().edit({ callback });
     play.progress = { ...play.progress, deliveredStage: 'one' };
     play.isDeleting = true;
@@ -383,7 +383,7 @@ test('an attempt to call back about a resource that is deleted is the last one [
   }
 });
 
-test('a set that is made anew over its pods keeps them [T-16]', () => {
+test('a set that is recreated over its pods keeps them [T-16]', () => {
   const play = rolling().edit({ onImmutableChange: 'RecreateOrphan' });
   const uids = [...play.pods.values()].map(({ uid }) => uid);
   play.comparison = { kind: 'immutable', paths: ['spec.serviceName'], isSelectorEqual: true };
@@ -399,7 +399,7 @@ test('a set that is made anew over its pods keeps them [T-16]', () => {
   );
 });
 
-test('a spec that cannot be read fails at once, is written once, and begins anew when it can', () => {
+test('a spec that cannot be read fails at once, is written once, and begins again when it can', () => {
   const play = rolling();
   play.rest();
   const problem = { path: 'spec.percent', message: 'must be an integer from 0 to 100: got 101' };

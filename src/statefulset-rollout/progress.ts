@@ -34,21 +34,21 @@ export interface Outcome {
   readonly message: string;
 }
 
-/** What a rollout remembers from one step to the next: all of it stands in the status, so that any process can go on. */
+/** What a rollout remembers from one step to the next: all of it is in the status, so that any process can go on. */
 export interface RolloutProgress {
   /** Undefined before the first rollout. */
   readonly phase: Phase | undefined;
   /** Empty before the first rollout, and after a spec that could not be read. */
   readonly key: string;
   readonly templateHash: string;
-  /** 1 for the first; one more where a rollout of the same version has failed and begins anew. */
+  /** 1 for the first; one more where a rollout of the same version has failed and begins again. */
   readonly attempt: number;
   readonly startedAt: Instant | undefined;
   readonly finishedAt: Instant | undefined;
   readonly outcome: Outcome | undefined;
   /** Whether this operator made the set, rather than finding it. */
   readonly isCreator: boolean;
-  /** Whether the set is made anew over the pods of one that this operator had found: it stays one that was found. */
+  /** Whether the set is recreated over the pods of one that this operator had found: it stays one that was found. */
   readonly isAdopted: boolean;
   /** Whether the set was there, and has gone. */
   readonly isDeleted: boolean;

@@ -6,12 +6,12 @@ import type { RolloutView } from './parse-resource.ts';
 import type { RolloutReason } from './plan/plan-decision.ts';
 import type { NoticeReason } from './plan/plan-notices.ts';
 
-/** Returns the row of what ends a rollout; a new identity begins it anew. */
+/** Returns the row of what ends a rollout; a new identity begins it again. */
 function end(isTrueWhen: string, remedy: string): ReasonEntry {
-  return warn(isTrueWhen, `${remedy} Another spec.rolloutIdentity begins anew.`);
+  return warn(isTrueWhen, `${remedy} Another spec.rolloutIdentity starts over.`);
 }
 
-const awaitSelf = 'Wait; it takes a moment.';
+const awaitSelf = 'Wait; it takes a second or two.';
 
 /** Why anything is done about a StatefulsetRollout, or is not. */
 export const rolloutReasons: Readonly<
@@ -31,13 +31,15 @@ export const rolloutReasons: Readonly<
   StatefulSetCreated: act('There is no set of the name, and it is made.'),
   StatefulSetUpdated: act('The set differs from the one that is wanted.'),
   StatefulSetScaled: act('Only the number of replicas is another one.'),
-  StatefulSetRecreated: act('A change that the API server lets nobody make, and RecreateOrphan.'),
+  StatefulSetRecreated: act(
+    'An immutable field is to change, and spec.immutableFieldPolicy is RecreateOrphan.',
+  ),
   StatefulSetDeleted: act('The resource is deleted, and the set goes with it.'),
   StatefulSetReleased: act('The resource is deleted, and the set stays.'),
   PodsEvicted: act('Old pods of the wanted percentage go, as many as the budget lets.'),
   StuckPodReplaced: act('An old pod cannot become ready by itself.'),
   BrokenPodDeleted: act('A version is taken back, and a pod of it cannot become ready.'),
-  CallingBack: act('The outcome is known, and spec.bapi or spec.callback names who is told.'),
+  CallingBack: act('The outcome is known, and spec.bapi or spec.callback names a receiver.'),
   PinSwitchedOn: act('spec.versionLeak.policy is Pin, and all pods run one version and are ready.'),
   PinSwitchedOff: act('spec.versionLeak.policy is not Pin any more.'),
   PartitionLowered: act('The next pods are let go; those below the partition stay pinned.'),
@@ -63,11 +65,11 @@ export const rolloutReasons: Readonly<
     'Leave its namespace out.',
   ),
   StatefulSetOwnedByOther: end(
-    'The set belongs to somebody else, or to an older StatefulsetRollout.',
+    'The set belongs to another owner, or to an older StatefulsetRollout.',
     'Delete one of the two.',
   ),
   ImmutableFieldChanged: end(
-    'What nobody can change of a set was changed.',
+    'An immutable field of the set is to change.',
     'Take it back, or set spec.immutableFieldPolicy to RecreateOrphan.',
   ),
   ProgressDeadlineExceeded: end(
@@ -82,7 +84,7 @@ export const rolloutReasons: Readonly<
 
   ConflictingOwners: alarm(
     'Something else would roll the same set out.',
-    'Delete one of the two; until then nobody moves the set.',
+    'Delete one of the two; until then neither moves the set.',
   ),
   SetTooLarge: alarm('The set has more than 20000 replicas.', 'Correct its number of replicas.'),
   AwaitingComparison: hold('The set is being read.', awaitSelf),
@@ -127,7 +129,7 @@ export const rolloutReasons: Readonly<
   ),
   RolloutPaused: wish('spec.pauseRequested is true.', 'Set it to false to go on.'),
   AwaitingCallback: alarm(
-    'The receiver of the callback could not be told yet; it is called again.',
+    'No call of the receiver has succeeded yet; it is called again.',
     'Look at the receiver; the rollout itself is over.',
   ),
   AwaitingPredecessor: hold(
@@ -140,7 +142,7 @@ export const rolloutReasons: Readonly<
     'Look whether the API server answers lists and watches of this operator.',
   ),
   DecisionContested: alarm(
-    'Somebody else changes the status, or the StatefulSet, back as soon as it is stored.',
+    'Another client changes the status, or the StatefulSet, back as soon as it is stored.',
     'Look into managedFields who writes it, and let one of both write.',
   ),
   AwaitingOwnWrite: alarm(
@@ -153,20 +155,20 @@ export const rolloutReasons: Readonly<
   ),
   BudgetRefused: alarm('A disruption budget refuses that pods go.', 'Look at the budget.'),
   BudgetUnclear: alarm(
-    'It cannot be told which budget governs.',
+    'It is unknown which budget governs the pods.',
     'Let exactly one select each pod.',
   ),
   CallbackFailed: warn(
-    'The receiver of the callback was not told how the rollout ended, and will not be.',
-    'Look at the message; a new stage id has it told again.',
+    'The receiver could not be called back with the outcome of the rollout, and is not called again.',
+    'Look at the message; with a new stage id the receiver is called again.',
   ),
   NotificationFailed: warn(
-    'Slack refuses the messages of the rollout for good; the rollout goes on.',
-    'Look at the word of Slack in the message: at the channel, or at the token.',
+    'Slack refuses the messages of the rollout permanently; the rollout goes on.',
+    'Look at the error of Slack in the message, then at the channel or the token.',
   ),
   CallbackSuperseded: warn(
-    'Another rollout began before the receiver could be told how the last one ended.',
-    'Nothing; the receiver is told of the new one.',
+    'Another rollout began before the receiver was called back with the outcome of the last one.',
+    'Nothing; the receiver is called back with the outcome of the new one.',
   ),
   PinUnavailable: warn(
     'Pods are to be pinned, and cannot be: a lost one comes back on the newest version.',
@@ -177,12 +179,12 @@ export const rolloutReasons: Readonly<
     'Write the fields that the message names as the API server stores them.',
   ),
   NoBudget: warn(
-    'No PodDisruptionBudget selects the pods; told once a rollout.',
+    'No PodDisruptionBudget selects the pods; reported once for each rollout.',
     'Make one, or set spec.maxParallelWithoutBudget.',
   ),
   OrderedReadyLimitsParallelism: warn(
-    'The set makes pods anew one after the other, so that several stay away for long; told once a rollout.',
-    'Make the set anew with podManagementPolicy Parallel.',
+    'The set recreates pods one after the other, so that several stay away for long; reported once for each rollout.',
+    'Recreate the set with podManagementPolicy Parallel.',
   ),
   AdoptedDuringRollingUpdate: warn(
     'The set was in the middle of an update of its own when it was adopted; that stops.',
@@ -205,7 +207,7 @@ export const rolloutReasons: Readonly<
     'Finish the rollout, or take the version back.',
   ),
   PartialRolloutAging: warn(
-    'A rollout has been left partial for longer than --partial-rollout-aging; told daily.',
+    'A rollout has been left partial for longer than --partial-rollout-aging; reported daily.',
     'Finish the rollout, or take the version back.',
   ),
 };

@@ -19,7 +19,7 @@ export interface RolloutSnapshot {
   readonly validation: SetValidation;
   /** Who has the set, as people know it, such as `StatefulsetRollout b`; undefined where this resource does, or nobody. */
   readonly owner: string | undefined;
-  /** What else would move the set, such as `PhasedRollout a`; nobody moves it then (D-63). */
+  /** What else would move the set, such as `PhasedRollout a`; no controller moves it then (D-63). */
   readonly conflicts: readonly string[];
   /** Why it is not known yet what else would, as a clause; undefined where it is. */
   readonly unknownOwners: string | undefined;
@@ -31,7 +31,7 @@ export interface RolloutSnapshot {
   readonly discovery: DiscoverySight;
   /** Whether the controllers of this cluster can pin pods. */
   readonly pinSupport: PinSupport;
-  /** Why nothing may be disrupted now, the first to be told. */
+  /** Why nothing may be disrupted now, the first to be reported. */
   readonly holds: readonly SetHold[];
   /** Until when it was held for the sake of an earlier process, or is; undefined where it never was. */
   readonly heldUntil: Instant | undefined;
@@ -71,9 +71,9 @@ export interface StoredRollout {
   readonly progress: RolloutProgress;
 }
 
-/** By what a rollout is told from the one before. */
+/** By what a rollout is distinguished from the one before. */
 export interface WantedRollout {
-  /** Another one begins a rollout anew. */
+  /** Another one begins a rollout again. */
   readonly key: string;
   /** Another one is another version. */
   readonly templateHash: string;
@@ -161,7 +161,7 @@ export type DiscoverySight =
   /** It cannot be asked, and the resource does without it. */
   | { readonly kind: 'ignored'; readonly code: DiscoveryTrouble; readonly message: string };
 
-/** Whether the StatefulSet controller of the cluster makes pods below a partition anew as they were. */
+/** Whether the StatefulSet controller of the cluster makes pods below a partition again as they were. */
 export type PinSupport =
   /** It has not been asked. */
   | { readonly kind: 'unknown' }

@@ -74,10 +74,10 @@ test('parseProgress() reads the list of pods by its published name, too [T-09]',
 
 describe('parseProgress() takes for not written', () => {
   const cases: Record<string, JsonObject> = {
-    'a phase that nobody knows': { phase: 'Odd' },
+    'an unknown phase': { phase: 'Odd' },
     'a time that is none': { rollout: { lastEvictionTime: 'yesterday', startedAt: 5 } },
     'pods that are none': { pods: 'web-0', rollout: { batch: [{ name: 1 }, null] } },
-    'an outcome that nobody knows': { rollout: { outcome: 'Maybe' } },
+    'an unknown outcome': { rollout: { outcome: 'Maybe' } },
     'counts that are none': { percentDeployed: 'half', rollout: { mostHealthy: 1.5 } },
   };
   for (const [fact, status] of Object.entries(cases)) {

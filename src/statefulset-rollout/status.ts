@@ -85,7 +85,7 @@ export function podsIn(status: JsonObject): readonly JsonObject[] {
   return Array.isArray(pods) ? pods.filter(isJsonObject) : [];
 }
 
-/** Returns what stands in `status.rollout`. */
+/** Returns what is in `status.rollout`. */
 export function formatRollout(progress: RolloutProgress, listed: ReadonlySet<string>): JsonObject {
   const { key, templateHash, attempt, outcome, batch, mostHealthy, targetRevision } = progress;
   const unlisted = [...progress.rotated].filter((name) => !listed.has(name));
@@ -133,7 +133,7 @@ function secondsField(name: string, span: number): JsonObject {
   return span > 0 ? { [name]: Math.round(span / 1_000) } : {};
 }
 
-/** Returns the names of pods that stand in `status` as leaked. */
+/** Returns the names of pods that are in `status` as leaked. */
 export function leakedIn(status: JsonObject): ReadonlySet<string> {
   const listed = podsIn(status).filter(({ leaked }) => leaked === true);
   const names = [...listed.map(({ name }) => name), ...arrayAt(objectAt(status, 'leak'), 'pods')];

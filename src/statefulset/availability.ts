@@ -15,7 +15,7 @@ export function isReady(pod: PodView): boolean {
 }
 
 /** When it is, by the wall clock, and by what this process has watched. */
-export interface Moment {
+export interface AvailabilityTime {
   readonly now: Instant;
   /** Without it only the times count that pods carry. */
   readonly watched?: Watched | undefined;
@@ -34,7 +34,7 @@ export type AvailableFrom = Instant | 'unknown';
 export function availableFrom(
   pod: PodView,
   minReady: Millis,
-  { now, watched }: Moment,
+  { now, watched }: AvailabilityTime,
 ): AvailableFrom | undefined {
   if (!isReady(pod)) return undefined;
   if (minReady <= 0) return now;
@@ -58,7 +58,7 @@ const resolution: Millis = seconds(1);
 
 /**
  * Reports whether `pod`, which is not ready, can have been available before: whether from its start to its last loss of
- * readiness more than `minReady` passed. A pod that was taken away cannot, once it is made anew; where the status does not
+ * readiness more than `minReady` passed. A pod that was taken away cannot, once it is recreated; where the status does not
  * tell, it counts so (fail closed).
  */
 export function canHaveBeenAvailable(pod: PodView, minReady: Millis): boolean {

@@ -9,7 +9,7 @@ export const MINIMUM_TIME = 'grafana.com/min-time-between-zones-downscale' satis
 
 /** What the ConfigMap of the zone tracker says of one set. */
 export type ZoneEntry =
-  /** RFC 3339, or whatever stands there; undefined where the member is missing or null. */
+  /** RFC 3339, or what is there; undefined where the member is missing or null. */
   | { readonly kind: 'noted'; readonly at: string | undefined }
   /** No JSON object with a text. */
   | { readonly kind: 'corrupt' };

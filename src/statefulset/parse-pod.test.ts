@@ -161,7 +161,7 @@ for (const [what, { status, want }] of Object.entries(losses)) {
   });
 }
 
-test('parsePod() keeps what grafana.com/ready-time says as it stands there', () => {
+test('parsePod() keeps what grafana.com/ready-time says as it is there', () => {
   const noted = (annotations: JsonObject): JsonObject => pod({ phase: 'Running' }, { annotations });
   assert.equal(
     parsePod(noted({ 'grafana.com/ready-time': '2026-01-01T00:00:00Z' })).readyTime,

@@ -36,7 +36,7 @@ test('labelsOf() tells the labels of a pod as it has them', () => {
   });
 });
 
-test('labelsOf() tells labels of the controller that somebody gave another value', () => {
+test('labelsOf() finds labels of the controller that a user gave another value', () => {
   const labels = {
     'statefulset.kubernetes.io/pod-name': 'another-0',
     'apps.kubernetes.io/pod-index': '00',

@@ -34,7 +34,7 @@ export interface SlotsInput {
 
 /**
  * Returns the slots of a set at `now`, by ordinal. Pods outside the set's ordinals, or with foreign names, fill none. Of a
- * set that is too large to be looked at there is one slot, without a pod: nobody knows whether it is available.
+ * set that is too large to be looked at there is one slot, without a pod: it is unknown whether it is available.
  */
 export function slotsOf(input: SlotsInput, now: Instant): readonly Slot[] {
   const { set, pods } = input;

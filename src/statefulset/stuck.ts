@@ -27,7 +27,7 @@ export type Stuckness =
       readonly isNew: boolean;
       readonly left: Millis | undefined;
     }
-  /** Nobody knows why, but it has not been ready for so long. */
+  /** It is unknown why, but it has not been ready for so long. */
   | { readonly kind: 'stuck-by-time'; readonly time: Millis };
 
 /**

@@ -89,7 +89,7 @@ export interface PodView {
    * of ours tell it in any case, so that nobody may take a pod for changed by it.
    */
   readonly nodeName: string | undefined;
-  /** The annotation `grafana.com/ready-time` as it stands there; undefined when the pod carries none. */
+  /** The annotation `grafana.com/ready-time` as it is there; undefined when the pod carries none. */
   readonly readyTime: string | undefined;
   /** Absent before it has one, and in caches of those who need none. */
   readonly address?: PodAddress;

@@ -142,7 +142,7 @@ test('systemClock().sleep() keeps no listener on a signal once it is over', asyn
   assert.equal(getEventListeners(signal, 'abort').length, 0);
 });
 
-test('systemClock().sleep() is a background timer when it is told so', () => {
+test('systemClock().sleep() is a background timer where that is asked for', () => {
   const { clock, timeouts } = setup();
   void clock.sleep(millis(5), { background: true });
   assert.equal(timeouts[0]?.isBackground, true);

@@ -23,19 +23,20 @@ const spec: JsonObject = {
     },
     pauseRolloutAlarm: {
       type: 'string',
-      description: 'Name of the CloudWatch alarm that pauses the rollout while it rings.',
+      description:
+        'Name of the CloudWatch alarm that pauses the rollout while it is in state ALARM.',
     },
     pauseRolloutQuery: {
       type: 'object',
       description:
-        'A query of Prometheus that pauses the rollout unless every value that it finds is within thresholdRange. Beside the alarm, or alone. Unknown to the peer.',
+        'A query of Prometheus that pauses the rollout unless every value that it finds is within thresholdRange. In addition to the alarm, or alone. Unknown to the peer.',
       required: ['url', 'expr', 'thresholdRange'],
       properties: {
         ...querySchema,
         thresholdRange: {
           type: 'object',
           description:
-            'What every value must be within for the rollout to go on, both ends in; min, max or both.',
+            'What every value must be within for the rollout to go on, ends included; min, max or both.',
           properties: { min: { type: 'number' }, max: { type: 'number' } },
         },
       },

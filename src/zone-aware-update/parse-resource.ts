@@ -13,7 +13,7 @@ export interface UpdateView extends Cached {
   readonly isDeleting: boolean;
   readonly spec: Parsed<ZoneAwareUpdateSpec>;
   readonly status: UpdateStatus;
-  /** `status` as it stands there, conditions and all. */
+  /** `status` as it is there, conditions and all. */
   readonly writtenStatus: JsonObject;
 }
 
@@ -31,7 +31,7 @@ export function parseUpdate(object: JsonObject): UpdateView {
   });
 }
 
-/** Returns the condition that tells how a rollout goes on, as it stands there. */
+/** Returns the condition that tells how a rollout goes on, as it is there. */
 export function progressOf({
   writtenStatus,
 }: Pick<UpdateView, 'writtenStatus'>): JsonObject | undefined {

@@ -13,7 +13,7 @@ export const zoneAwareUpdatePermissions: readonly Permission[] = Object.freeze([
     group: 'zonecontrol.k8s.aws',
     resource: 'zoneawareupdates/status',
     verbs: ['update'],
-    because: 'how far an update has come stands in the status',
+    because: 'the progress of an update is stored in the status',
   },
   {
     group: 'apps',
@@ -31,7 +31,7 @@ export const zoneAwareUpdatePermissions: readonly Permission[] = Object.freeze([
     group: '',
     resource: 'pods',
     verbs: ['delete'],
-    because: 'a pod is deleted for the StatefulSet controller to make it anew',
+    because: 'a pod is deleted for the StatefulSet controller to recreate it',
   },
   {
     group: 'rollout-operator.grafana.com',

@@ -77,7 +77,7 @@ describe('planZoneAwareUpdate() waits', () => {
       play: () => Object.assign(new UpdatePlay(), { isObserved: false }),
       want: 'hold RevisionUnknown',
     },
-    '[zau 43] where nobody knows the zone of any old pod': {
+    '[zau 43] where the zone of no old pod is known': {
       play: () => {
         const play = new UpdatePlay();
         for (const ordinal of play.pods.keys()) play.put(ordinal, { zone: undefined });
@@ -136,7 +136,7 @@ describe('planZoneAwareUpdate() takes a step', () => {
     assert.equal(play.stored, '3 / 2 / a0 b3 c3');
   });
 
-  test('[zau 18] begins anew with another revision', () => {
+  test('[zau 18] begins again with another revision', () => {
     const play = at(3, {}, 'rev-0');
     assert.deepEqual(play.look(), ['delete web-6']);
     assert.equal(play.status.updateStep, 1);
@@ -153,12 +153,12 @@ describe('planZoneAwareUpdate() takes a step', () => {
     assert.deepEqual(play.look(), ['delete web-7']);
   });
 
-  test('takes no stuck pod whose zone nobody knows', () => {
+  test('takes no stuck pod whose zone is unknown', () => {
     const play = new UpdatePlay().put(0, { state: 'crashing', zone: undefined, node: 'gone' });
     assert.deepEqual(play.look(), ['hold ZoneUnknown']);
   });
 
-  test('takes a stuck pod that no node has taken, whatever its zone: it serves nobody', () => {
+  test('takes a stuck pod that no node has taken, whatever its zone: it serves no client', () => {
     const play = new UpdatePlay().put(0, { state: 'crashing', zone: undefined });
     assert.deepEqual(play.look(), ['delete web-0']);
   });

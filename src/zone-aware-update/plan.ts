@@ -38,7 +38,7 @@ function planOwnership(pass: Pass): Outcome {
   const { rival, conflicts } = pass.snapshot;
   const { name } = pass.target.set;
   if (conflicts.length > 0) {
-    const message = `${name} is moved by nobody, as ${conflicts.join(', ')} would move it, too`;
+    const message = `${name} is left alone, as ${conflicts.join(', ')} would move it, too`;
     return held('ConflictingOwners', message);
   }
   if (rival !== undefined) {
@@ -59,7 +59,7 @@ function planSet(pass: Pass): Outcome {
     return held('SetTooLarge', `${set.name} has too many replicas to be looked at`);
   }
   if (set.status.updateRevision === '') {
-    return held('RevisionMissing', `${set.name} does not tell its update revision`);
+    return held('RevisionMissing', `${set.name} does not report its update revision`);
   }
   if (set.status.observedGeneration < set.generation) {
     return held('RevisionUnknown', `The newest spec of ${set.name} is not observed yet`);

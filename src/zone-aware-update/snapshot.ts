@@ -1,6 +1,6 @@
 import type { Parsed } from '#base/parsed.ts';
 import type { Millis, Monotonic } from '#base/units.ts';
-import type { Answer, QuestionKey } from '#check/answer.ts';
+import type { CheckAnswer, QuestionKey } from '#check/answer.ts';
 import type { SetHold } from '#control/plan/set-holds.ts';
 import type { PodView, StatefulSetView, Watched } from '#statefulset/view.ts';
 import type { ZoneAwareUpdateSpec } from './api.ts';
@@ -13,7 +13,7 @@ export interface UpdateSnapshot {
   readonly target: UpdatedSet | undefined;
   /** Another ZoneAwareUpdate over the same set that comes first, being older; undefined where this one does (W-14). */
   readonly rival: string | undefined;
-  /** What else would move the same set, such as `PhasedRollout a`; nobody moves it then (D-63). */
+  /** What else would move the same set, such as `PhasedRollout a`; no controller moves it then (D-63). */
   readonly conflicts: readonly string[];
   /** Why nothing may be disrupted now, the first to be reported. */
   readonly holds: readonly SetHold[];
@@ -60,5 +60,5 @@ export interface GateSight {
   readonly questionId: string;
   /** What has been asked, and is not answered. */
   readonly asked?: QuestionKey;
-  readonly answer?: Answer;
+  readonly answer?: CheckAnswer;
 }

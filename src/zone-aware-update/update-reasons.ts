@@ -33,7 +33,7 @@ export const updateReasons: Readonly<
   ),
   ConflictingOwners: alarm(
     'Another kind of resource, or a rollout group, would move the same set.',
-    'Delete one of the two; until then nobody moves the set.',
+    'Delete one of the two; until then neither moves the set.',
   ),
   OwnedByAnother: alarm('An older ZoneAwareUpdate names the same set.', 'Delete one of the two.'),
   WrongUpdateStrategy: alarm(
@@ -104,7 +104,7 @@ export const updateReasons: Readonly<
     'Wait; if it lasts, look whether the API server answers watches of this operator.',
   ),
   RevisionContested: alarm(
-    'Somebody else keeps changing back status.currentRevision of a set that is up to date; it is written ever more rarely.',
+    'Another client keeps changing back status.currentRevision of a set that is up to date; it is written ever more rarely.',
     'Find out who writes the status of the StatefulSet besides its controller.',
   ),
   RequestRefused: alarm(
@@ -116,7 +116,7 @@ export const updateReasons: Readonly<
     'Look at the budget that the message names.',
   ),
   BudgetUnclear: alarm(
-    'It cannot be told which disruption budget governs the next pods, or what that has given away.',
+    'It is unknown which disruption budget governs the next pods, or which disruptions that budget has granted.',
     'Let exactly one disruption budget select each pod.',
   ),
 };

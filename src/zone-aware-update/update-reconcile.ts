@@ -35,7 +35,7 @@ export class UpdatePasses implements ResourcePasses<UpdateView, EndedUpdatePass>
     return end;
   }
 
-  /** Alarm and query are asked anew every 10 s while they pause: that is no news, and what they said last is not over. */
+  /** Alarm and query are asked again every 10 s while they pause: that is not new, and what they said last is not over. */
   isPassing({ holds }: EndedUpdatePass): boolean {
     return holds.some(({ reason }) => reason === 'AwaitingAlarm' || reason === 'AwaitingQuery');
   }

@@ -145,7 +145,7 @@ describe('a ZoneAwareUpdate', () => {
     assert.deepEqual(play.run(), ['18', '15 12', '9', '27 24 21']);
   });
 
-  test('that meets a third revision begins anew, and takes all', () => {
+  test('that meets a third revision begins again, and takes all', () => {
     const play = new UpdatePlay();
     for (let step = 0; step < 3; step += 1) play.look();
     play.update = 'rev-3';

@@ -30,7 +30,7 @@ export function zoneLedgerName({
   const whole = `${ledgerPrefix}${namespace}.${name}`;
   if (whole.length <= longestName) return whole;
   const digest = digestOf({ version: '', budget: whole, reservations: '' });
-  // Whatever stands before the digest must not end in a dot.
+  // Whatever is before the digest must not end in a dot.
   const part = whole.slice(0, longestName - digest.length - 1).replace(/[^a-z0-9]+$/, '');
   return `${part}-${digest}`;
 }

@@ -24,13 +24,13 @@ export const zoneBudgetPermissions: ZoneBudgetPermissions = Object.freeze({
       group: 'zonecontrol.k8s.aws',
       resource: 'zonedisruptionbudgets/status',
       verbs: ['update'],
-      because: 'what each zone may still lose stands in the status',
+      because: 'what each zone may still lose is stored in the status',
     },
     {
       group: 'apps',
       resource: 'statefulsets',
       verbs: ['list', 'watch'],
-      because: 'the sets are watched: they tell how many pods there should be',
+      because: 'the sets are watched: they state how many pods there should be',
     },
     {
       group: '',
@@ -53,7 +53,7 @@ export const zoneBudgetPermissions: ZoneBudgetPermissions = Object.freeze({
       resource: 'configmaps',
       verbs: ['create', 'get', 'update'],
       because:
-        'which pods of a budget are given away is stored in rollout-operator-zone-ledger-<namespace>.<budget>, before anybody is told that they are',
+        'which pods of a budget are given away is stored in rollout-operator-zone-ledger-<namespace>.<budget>, before the answer is sent',
     },
   ],
 });

@@ -2,7 +2,7 @@ import { alarm, type ReasonEntry } from '#control/decision/reason-entry.ts';
 import type { ReportSubject } from '#control/decision/report-plan.ts';
 import { apiVersionOf, resourceTypes } from '#kubernetes/resource-type.ts';
 
-/** Why a ZoneDisruptionBudget does not do what somebody meant it to do. */
+/** Why a ZoneDisruptionBudget does not do what a user meant it to do. */
 export type ZoneBudgetProblem =
   | 'InvalidSpec'
   | 'LedgerUnknown'
@@ -34,7 +34,7 @@ export const zoneBudgetReasons: Readonly<Record<ZoneBudgetProblem, ReasonEntry>>
     'Look whether the nodes of these pods are there and carry the label topology.kubernetes.io/zone.',
   ),
   StatusContested: alarm(
-    'Somebody else changes the status that is written, again and again: it is written ever more rarely. Evictions are judged all the same.',
+    'Another client keeps changing the status back: it is written ever more rarely. Evictions are judged nevertheless.',
     'Find out who else writes it, such as another operator for the same resources, and stop that.',
   ),
 };

@@ -165,7 +165,7 @@ class Stage {
 
   #change(slot: ZonedSlot, step: Exclude<Step, { do: 'ask' | 'wait' }>): void {
     const next = this.#next(slot, step);
-    // Where nothing makes a pod anew, its place goes with it.
+    // Where nothing makes a pod again, its place goes with it.
     const isGone = !next.isOfSet && next.pod === undefined;
     this.world = {
       ...this.world,

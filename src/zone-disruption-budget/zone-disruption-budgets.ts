@@ -46,7 +46,7 @@ export interface ZoneDisruptionBudgetPorts {
 }
 
 /**
- * What may be evicted under ZoneDisruptionBudgets is said here, on any replica: what is given away stands in the ledger of
+ * What may be evicted under ZoneDisruptionBudgets is said here, on any replica: what is given away is in the ledger of
  * each budget by then. One replica leads: it alone begins the ledgers of new budgets, and writes their status.
  */
 export class ZoneDisruptionBudgets {
@@ -153,7 +153,7 @@ export class ZoneDisruptionBudgets {
     );
   }
 
-  /** Ends the writes that nobody asks for. */
+  /** Ends the writes that nothing asks for. */
   close(): void {
     this.#term.created.close();
     this.#ledgers.retain(new Set());

@@ -239,7 +239,7 @@ export const acceptedDifferences: readonly AcceptedDifference[] = [
   {
     id: 'column-descriptions',
     rule: 'each column of a Table has the description of its field in the API reference',
-    reason: 'kubectl shows none; a text that nobody reads is not worth its place',
+    reason: 'kubectl shows none; a text that is not read is not worth its place',
     covers: ({ path }) => /^body\.columnDefinitions\[\d+\]\.description$/.test(path),
   },
 ];

@@ -45,7 +45,7 @@ function unhurried(talk: Talk): Talk {
   };
 }
 
-/** What stands in the path of a request before the name of its object. */
+/** What is in the path of a request before the name of its object. */
 const collection = /^(?<path>.*\/namespaces\/[^/]+\/[^/?]+|\/api\/v1\/namespaces)(?:[/?]|$)/;
 
 interface Listed {

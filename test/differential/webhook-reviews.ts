@@ -120,7 +120,7 @@ export const webhookReviews: Readonly<Record<string, Script>> = {
     await talk.send('DELETE', `${path}/a`);
     noteReviews(talk, server);
   },
-  '[cluster 46] a dry run is told of, and a generated name': async (talk, server) => {
+  '[cluster 46] a dry run is reported, and a generated name': async (talk, server) => {
     const rules = [rule(everything, 'configmaps')];
     const sideEffects = 'NoneOnDryRun';
     await configure(talk, server, {

@@ -255,7 +255,7 @@ function problemOfAllowing(
   return requests.some(isClaim) ? undefined : 'allowed without a claim of its group';
 }
 
-/** Whoever was asked, whether it answered or not, is told to forget it. */
+/** Each pod that was asked, whether it answered or not, is told to forget it. */
 function problemOfDenying(calls: readonly SeenCall[]): string | undefined {
   const told = new Set(calls.filter(({ method }) => method === 'DELETE').map(({ url }) => url));
   const left = calls.find(({ method, url }) => method === 'POST' && !told.has(url));

@@ -16,7 +16,7 @@ import { effectsProblem, type SeenCall, type SeenRequest } from './effects-oracl
 import { pick } from './raw-inputs.ts';
 import { nextInput, strange } from './review-inputs.ts';
 
-/** The set that reviews are about: whoever asks properly lets it shrink. */
+/** The set that reviews are about: a proper request lets it shrink. */
 function liveSet(): Record<string, unknown> {
   return {
     apiVersion: 'apps/v1',

@@ -98,7 +98,7 @@ export class FuzzedWebhooks {
   }
 }
 
-/** What an answer says; whatever is no answer is told as it is. */
+/** What an answer says; whatever is no answer is reported as it is. */
 function meaningOf({ status, body }: PostedAnswer): unknown {
   if (status === 400) return 'unreadable';
   const { response } = JSON.parse(body) as { response?: { uid?: unknown; allowed?: unknown } };

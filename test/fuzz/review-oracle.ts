@@ -255,7 +255,7 @@ function isGuarded(request: Document): boolean {
   );
 }
 
-/** The scale of something whose labels nobody looks at. */
+/** The scale of something whose labels nothing looks at. */
 function isScaleElsewhere(request: Document, name: Guard): boolean {
   const resource = textOf(own(own(request, 'resource'), 'resource'));
   if (resource === '') return false;

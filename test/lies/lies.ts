@@ -17,7 +17,7 @@ export const lies: Readonly<Record<string, Lie>> = {
   ...webhookLies,
 };
 
-/** The variable that names the lie to be told. */
+/** The variable that names the lie to tell. */
 export const LIE = 'EMBEDDED_CLUSTER_LIE';
 
 /** Lets `cluster` lie as the environment says; without the variable it stays honest. @throws {Error} for a lie that there is not */

@@ -25,9 +25,9 @@ const token =
 const name = /^[a-zA-Z_:]/;
 /** How far back, such as `[5m]`. */
 const range = /\[[^\]"]*\]/g;
-/** Words that stand before labels in parentheses. */
+/** Words that are before labels in parentheses. */
 const groupingWords = new Set(['by', 'without', 'on', 'ignoring', 'group_left', 'group_right']);
-/** Words that stand between two operands, or after one. */
+/** Words that are between two operands, or after one. */
 const otherWords = new Set(['and', 'or', 'unless', 'bool', 'offset', 'inf', 'nan']);
 
 /** What `expression` asks for. @throws {Error} where it has a sign that no expression of the mixin has */
@@ -44,7 +44,7 @@ export function asked(expression: string): Asked {
     } else if (isMetric(tokens, at)) {
       const matchers = bracketed(tokens, at, '{', '}');
       selectors.push({ metric: word, matchers: matchersOf(matchers) });
-      // What stands behind a metric is no metric.
+      // What is behind a metric is no metric.
       at += matchers.length + 1;
     }
   }

@@ -162,7 +162,7 @@ export const groupSilent: Readonly<Record<string, SilentCase>> = {
     },
     at: 70,
   },
-  'a rollout stands as somebody paused it': {
+  'a rollout stands as a user paused it': {
     alert: 'RolloutOperatorRolloutStuck',
     series: {
       [of(pods, { ...zone, state: 'outdated' })]: '3x120',

@@ -149,7 +149,7 @@ async function makeGovernedPods(stage: WebhookStage): Promise<void> {
   const spec = { selector: { matchLabels: labels }, maxUnavailable: 1 };
   const body = { ...budgetOver('governed', labels), spec };
   const { uid } = (await stage.admin.create(type, { namespace }, { body })).metadata;
-  // A budget that stood there before the operator may have lost its ledger, which is waited out for two minutes.
+  // A budget that was there before the operator may have lost its ledger, which is waited out for two minutes.
   const ledger = {
     metadata: { name: ledgerName('governed') },
     data: {
@@ -161,7 +161,7 @@ async function makeGovernedPods(stage: WebhookStage): Promise<void> {
   await stage.admin.create(resourceTypes.configMaps, { namespace }, { body: ledger });
 }
 
-/** A Lease of another name, which somebody holds for the namespace of the operator. */
+/** A Lease of another name, which a user holds for the namespace of the operator. */
 async function holdAnotherLease({ admin }: WebhookStage): Promise<void> {
   const metadata = { name: 'another', labels: { 'rollout-operator/scope': namespace } };
   const spec = { holderIdentity: 'somebody', leaseDurationSeconds: 15 };
@@ -191,7 +191,7 @@ function startShortLived(stage: WebhookStage, port: number): OperatorProcess {
   ]);
 }
 
-/** Puts a Secret that is somebody else's in place of that of `process`. */
+/** Puts a Secret that is another owner's in place of that of `process`. */
 async function replaceSecret({ admin }: WebhookStage, process: OperatorProcess): Promise<void> {
   await process.line(/msg="certificate served"/);
   const metadata = { name: 'short-lived' };

@@ -60,7 +60,7 @@ const heldWrites: readonly RegExp[] = [
   /^(?:PATCH|PUT) \/apis\/apps\/v1\/namespaces\/[^/]+\/statefulsets\/[^/]+(?:\/status|\/scale)?$/,
 ];
 
-/** Writes that are told of, and never held. */
+/** Writes that are reported, and never held. */
 const toldWrites: readonly RegExp[] = [
   /^(?:POST|PUT|PATCH) \/api\/v1\/namespaces\/[^/]+\/configmaps(?:\/|$)/,
   /^PUT \/apis\/coordination\.k8s\.io\/v1\/namespaces\/[^/]+\/leases\//,
@@ -134,7 +134,7 @@ export class LateProxy {
   }
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
-    // Whoever was killed reads no answers; the other end hears of it here.
+    // A killed client reads no answers; the other end hears of it here.
     request.on('error', () => response.destroy());
     if (!isAmong(heldWrites, request)) {
       if (isAmong(toldWrites, request)) void this.#tellOf(request, response);

@@ -213,7 +213,7 @@ export class OperatorRuns {
     await Promise.all(this.#lateProxies.map((proxy) => proxy.close()));
   }
 
-  /** What stands before the API server for operator `number`; undefined where nothing is to be late. */
+  /** What is before the API server for operator `number`; undefined where nothing is to be late. */
   #lateProxy(number: number): LateProxy | undefined {
     const { own, latenessSeed, onWrite } = this.#options;
     if (own === undefined || latenessSeed === undefined) return undefined;
@@ -253,7 +253,7 @@ function handleOf(
     resume: () => program.signal('SIGCONT'),
     kill: async () => {
       const ended = program.end('SIGKILL');
-      // In the same moment: what the operator can have sent is in its sockets.
+      // At the same instant: what the operator can have sent is in its sockets.
       lateProxy?.orphan();
       await ended;
     },

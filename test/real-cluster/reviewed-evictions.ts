@@ -10,7 +10,7 @@ import type { RealEnv } from './real-env.ts';
 
 /**
  * Starts an operator that reviews evictions. The API server learns of a configuration a moment after it is written: as long
- * as nobody answers it fails evictions, and as soon as it lets them pass it has called the operator.
+ * as no server answers it fails evictions, and as soon as it lets them pass it has called the operator.
  */
 export async function startReviewing(
   env: Pick<RealEnv, 'admin' | 'namespace' | 'ask' | 'pass' | 'startOperatorWith'>,

@@ -65,7 +65,7 @@ export class TcpBalancer {
     });
   }
 
-  /** Whoever asks says hello, and ends the handshake; what it sends then asks something. */
+  /** A client says hello, and ends the handshake; what it sends then asks something. */
   #listen(
     port: number,
     { client, server }: { readonly client: Socket; readonly server: Socket },

@@ -68,7 +68,7 @@ export interface Env {
   /** As an administrator. */
   readonly admin: Client;
   readonly kubelet: Kubelet;
-  /** Answers what operators ask of pods; on every cluster pods do as applications should unless told otherwise (D-32). */
+  /** Answers what operators ask of pods; on every cluster pods do as applications should unless set otherwise (D-32). */
   readonly pods: PodFleet;
   supports(feature: Feature): boolean;
   /** The newest stored version of an object of the namespace; `resource` as in `statefulsets.apps`. */

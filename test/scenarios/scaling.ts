@@ -125,7 +125,7 @@ export const scalings: Readonly<Record<string, Scenario>> = {
       await untilReported(env, env.replicas);
     },
   },
-  'a group shrinks in the midst of a rollout, and both end': {
+  'a group shrinks in the middle of a rollout, and both end': {
     act: async (env) => {
       const leader = { type: resourceTypes.statefulSets, name: setName(env.zones[0] ?? '') };
       await follow(env);

@@ -108,7 +108,7 @@ export type Fault =
 /** How long the successor of a stale restart is held in the past (SWEEP-1). */
 export const staleFor: Millis = seconds(60);
 
-/** How long an event stays lost: then the watch expires, and its client lists anew. */
+/** How long an event stays lost: then the watch expires, and its client lists again. */
 export const lostFor: Millis = seconds(60);
 
 /** How long a killed operator is away. */

@@ -1,5 +1,5 @@
 /**
- * Stories that are told once without faults, and then with each fault at each request or event. The folder has the faults,
+ * Stories that are reported once without faults, and then with each fault at each request or event. The folder has the faults,
  * and compares the ends; what must hold is in `test/support/invariants/`.
  */
 import type { JsonObject } from '#base/json.ts';
@@ -13,7 +13,7 @@ import { OPERATOR_USER } from '#support/world/world-operator.ts';
 import { allowBudgets, makeBudget } from '../integration/stages/budget-stage.ts';
 import { annotateSet, createTemplate } from '../integration/stages/scaling-stage.ts';
 
-/** One story that is told once without faults, and then again with each fault. */
+/** One story that is reported once without faults, and then again with each fault. */
 export interface Scenario {
   readonly name: string;
   readonly world: WorldOptions;
@@ -118,7 +118,7 @@ export const budgeted: Scenario = {
     await allowBudgets(world);
     await makeBudget(world);
   },
-  // Until then nobody knows what was given away before; and what has ended is taken out of the ledger when all is done.
+  // Until then it is unknown what was given away before; and what has ended is taken out of the ledger when all is done.
   play: async (world) => {
     await world.clock.advance(minutes(3));
     await world.setImage(images.new);
@@ -178,7 +178,7 @@ export const mirroredBesideAnother: Scenario = {
   sample: 7,
 };
 
-/** Changes the template that is mirrored, but not its count: it has to be read anew. */
+/** Changes the template that is mirrored, but not its count: it has to be read again. */
 async function touchTemplate(world: World, touches: number): Promise<void> {
   const at = { namespace: NAMESPACE, name: 'ingester' };
   const document = { metadata: { annotations: { touches: String(touches) } } };

@@ -252,7 +252,7 @@ function violationText({ id, message }: Violation): string {
 }
 
 function crashOf({ client, ended }: World['operators'][number]): readonly string[] {
-  // A process whose Lease is lost ends by design, and a kubelet starts it anew.
+  // A process whose Lease is lost ends by design, and a kubelet starts it again.
   if (ended?.error === undefined || ended.error instanceof LeaseLostError) return [];
   const why = ended.error instanceof Error ? ended.error.message : 'something that is no Error';
   return [`CRASH-1: ${client} ended: ${why}`];

@@ -8,7 +8,7 @@ import { createServer, type Server } from 'node:net';
 const lowestPort = 10_000;
 
 /**
- * Returns ports of 127.0.0.1 that nobody listens on now, below those that the kernel gives to
+ * Returns ports of 127.0.0.1 that no client listens on now, below those that the kernel gives to
  * outgoing connections: a program that is restarted on its port finds no connection there.
  */
 export async function freePorts(count: number): Promise<readonly number[]> {

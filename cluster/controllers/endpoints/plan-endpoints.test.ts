@@ -106,6 +106,6 @@ test('planEndpoints() shows in the slice which pods serve while they go', () => 
   });
 });
 
-test('planEndpoints() leaves a Service without a selector to somebody else', () => {
+test('planEndpoints() leaves a Service without a selector to its owner', () => {
   assert.equal(planEndpoints({ ...web, selector: {} }, [pod(1)]), undefined);
 });

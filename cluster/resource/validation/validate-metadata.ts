@@ -53,7 +53,7 @@ export function validateMetadata(object: JsonObject, format: NameFormat): readon
   return causes;
 }
 
-/** Adds the causes of the labels and annotations in `metadata`, which stands at `path`. */
+/** Adds the causes of the labels and annotations in `metadata`, which is at `path`. */
 export function collectLabelCauses(
   metadata: JsonObject | undefined,
   path: string,

@@ -12,7 +12,7 @@ const protocols = ['SCTP', 'TCP', 'UDP'];
 const restartPolicies = ['Always', 'Never', 'OnFailure'];
 const dnsPolicies = ['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'];
 
-/** A spec under validation: where it stands, and the volumes that its containers may mount besides its own. */
+/** A spec under validation: where it is, and the volumes that its containers may mount besides its own. */
 interface SpecPlace {
   readonly path: string;
   readonly claimNames?: readonly string[];

@@ -34,7 +34,7 @@ function(config) {
     ]),
     lib.row('Its resources', [
       lib.lines('File descriptors', 'Open ones, as a share of the limit.', 'percentunit', [lib.target('max by (namespace, instance) (process_open_fds{%s} / process_max_fds{%s})' % [all, all], byInstance)]),
-      lib.lines('What is open', 'Sockets, timers and the like by type; one that only grows is a leak.', 'short', [lib.target('max by (namespace, instance, type) (nodejs_active_resources{%s})' % all, '{{instance}} {{type}}')]),
+      lib.lines('What is open', 'Sockets, timers and so on by type; one that only grows is a leak.', 'short', [lib.target('max by (namespace, instance, type) (nodejs_active_resources{%s})' % all, '{{instance}} {{type}}')]),
       lib.lines('Up for', 'Falls to 0 at each start.', 's', [lib.target('time() - max by (namespace, instance) (process_start_time_seconds{%s})' % all, byInstance)]),
       lib.lines('HTTP requests under way', 'Probes and scrapes as well as reviews.', 'short', [lib.target('sum by (namespace, instance, route) (rollout_operator_inflight_requests{%s})' % all, '{{instance}} {{route}}')]),
     ]),

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Millis, type Monotonic, millis } from '#base/units.ts';
-import { type Claim, claimLife } from './claim.ts';
+import { claimLife, type GroupClaim } from './claim.ts';
 import { parseClaim } from './parse-claim.ts';
 
 /** How long a text that is not there any more is remembered: it may be put back. */
@@ -9,7 +9,7 @@ const memory = millis(2 * claimLife);
 /** A claim that let a set shrink, and its text. */
 interface Allowance {
   readonly text: string;
-  readonly claim: Claim;
+  readonly claim: GroupClaim;
 }
 
 /** Since when this process has seen the very texts of the claims. */
@@ -19,7 +19,7 @@ export class ClaimSightings {
   /** The last claim that let a set shrink, unless it was taken back or another set has the group. */
   readonly #allowed = new Map<string, Allowance>();
 
-  /** Takes note of all that stands in the ConfigMap, as an answer of `now` has it. */
+  /** Takes note of all that is in the ConfigMap, as an answer of `now` has it. */
   see(texts: ReadonlyMap<string, string>, now: Monotonic): void {
     for (const [key, text] of texts) {
       const known = this.#seen.get(key) ?? new Map<string, Monotonic>();
@@ -34,14 +34,14 @@ export class ClaimSightings {
     for (const [key, known] of this.#seen) this.#forget(key, known, { texts, now });
   }
 
-  /** Takes note that this process itself has removed what stood under `key`. */
+  /** Takes note that this process itself has removed what was under `key`. */
   removed(key: string): void {
     this.#allowed.delete(key);
   }
 
   /**
-   * Returns what stands under `key`; where nothing does, the claim that let a set shrink and was there less than 30 s ago.
-   * No replica removes such a claim, so somebody has deleted it, or the whole ConfigMap, and the set shrinks none the less.
+   * Returns what is under `key`; where nothing does, the claim that let a set shrink and was there less than 30 s ago.
+   * No replica removes such a claim, so a user has deleted it, or the whole ConfigMap, and the set shrinks none the less.
    */
   standing(key: string, texts: ReadonlyMap<string, string>, now: Monotonic): string | undefined {
     const text = texts.get(key);
@@ -96,7 +96,7 @@ function print(text: string): string {
  * Reports whether a review that goes on is another one of the set that was allowed to shrink: its denial puts that claim
  * back.
  */
-function protects(underWay: Claim, { claim }: Allowance): boolean {
+function protects(underWay: GroupClaim, { claim }: Allowance): boolean {
   const isTakenBack = underWay.replica === claim.replica && underWay.until === claim.until;
   return underWay.set === claim.set && !isTakenBack;
 }

@@ -1,24 +1,30 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { millis } from '#base/units.ts';
-import { type Claim, type ClaimedGroup, claimKey, formatClaim, type StoredClaim } from './claim.ts';
+import {
+  type ClaimedGroup,
+  claimKey,
+  formatClaim,
+  type GroupClaim,
+  type StoredClaim,
+} from './claim.ts';
 import { parseClaim } from './parse-claim.ts';
 import {
   type Claimant,
   type ClaimPlan,
+  type ClaimProgress,
   hasEnded,
   planClaim,
-  type SetProgress,
 } from './plan-claim.ts';
 
-const claim: Claim = {
+const claim: GroupClaim = {
   set: 'ingester-zone-a',
   replica: 'replica-1',
   until: '2026-01-01T00:00:30.000Z',
   generation: 4,
   state: 'under-way',
 };
-const written1999: Claim = { ...claim, until: '1999-01-01T00:00:00Z' };
+const written1999: GroupClaim = { ...claim, until: '1999-01-01T00:00:00Z' };
 const stored = JSON.stringify(claim);
 
 const keys: Readonly<Record<string, readonly [ClaimedGroup, string]>> = {
@@ -63,17 +69,17 @@ test('parseClaim() reads what was written, and tells when there is nothing', () 
 });
 
 const corrupt: Readonly<Record<string, string>> = {
-  '': 'it is no JSON object',
-  'no JSON': 'it is no JSON object',
-  '5': 'it is no JSON object',
-  null: 'it is no JSON object',
-  '[]': 'it is no JSON object',
-  '{}': '"set" is no name of a StatefulSet',
-  '{"set":5}': '"set" is no name of a StatefulSet',
-  '{"set":"../secrets"}': '"set" is no name of a StatefulSet',
+  '': 'it is not a JSON object',
+  'no JSON': 'it is not a JSON object',
+  '5': 'it is not a JSON object',
+  null: 'it is not a JSON object',
+  '[]': 'it is not a JSON object',
+  '{}': '"set" is not the name of a StatefulSet',
+  '{"set":5}': '"set" is not the name of a StatefulSet',
+  '{"set":"../secrets"}': '"set" is not the name of a StatefulSet',
   '{"set":"a"}': '"replica" names no process',
-  '{"set":"a","replica":"r","until":"tomorrow"}': '"until" is no time',
-  '{"set":"a","replica":"r","until":"2026-01-01T00:00:30Z"}': '"generation" is no integer',
+  '{"set":"a","replica":"r","until":"tomorrow"}': '"until" is not a time',
+  '{"set":"a","replica":"r","until":"2026-01-01T00:00:30Z"}': '"generation" is not an integer',
   '{"set":"a","replica":"r","until":"2026-01-01T00:00:30Z","generation":1,"state":"kept"}':
     '"state" is neither "under-way" nor "allowed"',
   [`{"set":"${'a'.repeat(3_000)}"}`]: 'it is longer than 2048 characters',
@@ -84,8 +90,8 @@ for (const [text, why] of Object.entries(corrupt)) {
   });
 }
 
-const allowed: Claim = { ...claim, state: 'allowed' };
-const of = (about: Claim): StoredClaim => ({ kind: 'claim', claim: about });
+const allowed: GroupClaim = { ...claim, state: 'allowed' };
+const of = (about: GroupClaim): StoredClaim => ({ kind: 'claim', claim: about });
 const other: Claimant = { set: 'ingester-zone-b', replica: 'replica-2', isProtecting: false };
 
 const plans: Readonly<
@@ -99,7 +105,7 @@ const plans: Readonly<
     }
   >
 > = {
-  'is free where nothing stands': {
+  'is free where there is nothing': {
     given: { kind: 'none' },
     by: other,
     watched: 0,
@@ -178,7 +184,7 @@ for (const [fact, { given, by, watched, want }] of Object.entries(plans)) {
   });
 }
 
-const ends: Readonly<Record<string, readonly [SetProgress | undefined, boolean]>> = {
+const ends: Readonly<Record<string, readonly [ClaimProgress | undefined, boolean]>> = {
   'has not ended while the spec of its set is as it was': [
     { generation: 4, observedGeneration: 4, replicas: 3, wanted: 3 },
     false,

@@ -6,8 +6,8 @@ export const CLAIMS_NAME = 'rollout-operator-claims';
 /** How long a claim is held by those who see it, unless it is given up before. */
 export const claimLife: Millis = seconds(30);
 
-/** What stands in the ConfigMap for one group: which set of it may be scaled down. */
-export interface Claim {
+/** What is in the ConfigMap for one group: which set of it may be scaled down. */
+export interface GroupClaim {
   /** Name of the StatefulSet. */
   readonly set: string;
   /** Identity of the process that wrote it, new at every start. */
@@ -23,7 +23,7 @@ export interface Claim {
 /** What was found under a key. */
 export type StoredClaim =
   | { readonly kind: 'none' }
-  | { readonly kind: 'claim'; readonly claim: Claim }
+  | { readonly kind: 'claim'; readonly claim: GroupClaim }
   | { readonly kind: 'corrupt'; readonly why: string };
 
 /** Which group of which namespace is claimed. */
@@ -36,7 +36,7 @@ export interface ClaimedGroup {
 
 /**
  * Returns the key of a group in the ConfigMap: its name, which begins with a letter or digit as every label value does. What
- * begins with an underscore is a set in no group, or stands in another namespace than `home`, the operator's.
+ * begins with an underscore is a set in no group, or is in another namespace than `home`, the operator's.
  */
 export function claimKey({ namespace, group, set }: ClaimedGroup, home: string): string {
   const name = group === '' ? `_set.${set}` : group;
@@ -45,6 +45,6 @@ export function claimKey({ namespace, group, set }: ClaimedGroup, home: string):
 }
 
 /** Returns `claim` as it is stored. */
-export function formatClaim({ set, replica, until, generation, state }: Claim): string {
+export function formatClaim({ set, replica, until, generation, state }: GroupClaim): string {
   return JSON.stringify({ set, replica, until, generation, state });
 }

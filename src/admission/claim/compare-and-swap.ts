@@ -10,7 +10,7 @@ const atOnce = 5;
 const pauses = { first: millis(10), longest: millis(160) };
 
 /**
- * Does `work`, which reads something and writes it back as it was changed, until its write loses against nobody else's.
+ * Does `work`, which reads something and writes it back as it was changed, until its write loses against no other client's.
  *
  * @throws what `work` throws besides; its last refusal, when the deadline is over before the next try
  */

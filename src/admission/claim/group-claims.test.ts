@@ -26,7 +26,7 @@ interface Review {
   readonly ends: 'allowed' | 'denied' | 'in a crash';
 }
 
-/** Who holds the group, by what the reviews were told. */
+/** Who holds the group, by the answers to the reviews. */
 interface Hold {
   readonly set: string;
   /** When it was told so. */

@@ -9,13 +9,13 @@ import { isNotFound, isOutcomeUnknown } from '#kubernetes/transport/api-error.ts
 import { integerAt, objectAt } from '#statefulset/parse-fields.ts';
 import { replicasOf } from '../downscale/live-set.ts';
 import { callOf, type Deadline } from '../review/deadline.ts';
-import { CLAIMS_NAME, type Claim, claimKey, claimLife, formatClaim } from './claim.ts';
+import { CLAIMS_NAME, claimKey, claimLife, formatClaim, type GroupClaim } from './claim.ts';
 import { ClaimSightings } from './claim-sightings.ts';
 import type { ClaimStore } from './claim-store.ts';
 import { untilSwapped } from './compare-and-swap.ts';
 import { HeldClaim } from './held-claim.ts';
 import { parseClaim } from './parse-claim.ts';
-import { hasEnded, planClaim, type SetProgress } from './plan-claim.ts';
+import { type ClaimProgress, hasEnded, planClaim } from './plan-claim.ts';
 import { Turns } from './turns.ts';
 
 /** What {@link GroupClaims} works with. */
@@ -58,7 +58,7 @@ interface Asked {
   readonly request: ClaimRequest;
 }
 
-/** A claim by which a set was allowed to shrink, and those of our own that may stand in its place. */
+/** A claim by which a set was allowed to shrink, and those of our own that may be in its place. */
 interface Protection {
   readonly text: string;
   /** What stood as they were written: each of them may yet arrive, or none. */
@@ -157,7 +157,7 @@ export class GroupClaims {
     namespace: string,
     name: string,
     deadline: Deadline,
-  ): Promise<SetProgress | undefined> {
+  ): Promise<ClaimProgress | undefined> {
     const { client } = this.#options;
     try {
       const type = resourceTypes.statefulSets;
@@ -182,7 +182,7 @@ export class GroupClaims {
     const { clock, log, identity } = this.#options;
     const { set, generation } = request;
     const until = this.#until();
-    const claim: Claim = { set, replica: identity, until, generation, state: 'under-way' };
+    const claim: GroupClaim = { set, replica: identity, until, generation, state: 'under-way' };
     const held = new HeldClaim({ clock, log, store: this.#seen, turns: this.#turns, key, claim });
     const lapsed = this.#sightings.lapsed(map.texts, clock.monotonic());
     const replaced = lapsed.includes(key) ? undefined : this.#allowed(key, map, set);
@@ -254,5 +254,5 @@ export class GroupClaims {
 
 function unreadableText(key: string, namespace: string, why: string): string {
   const where = `ConfigMap "${namespace}/${CLAIMS_NAME}", key ${JSON.stringify(key)}`;
-  return `the claim in ${where} cannot be read: ${why}; it is overwritten when it has stood for 30 s`;
+  return `the claim in ${where} cannot be read: ${why}; it is overwritten once it is 30 s old`;
 }

@@ -4,7 +4,7 @@ import type { Logger } from '#base/logger.ts';
 import { seconds } from '#base/units.ts';
 import type { SharedTexts } from '#kubernetes/shared-config-map.ts';
 import { type Deadline, startDeadline } from '../review/deadline.ts';
-import { CLAIMS_NAME, type Claim, formatClaim } from './claim.ts';
+import { CLAIMS_NAME, formatClaim, type GroupClaim } from './claim.ts';
 import type { ClaimStore } from './claim-store.ts';
 import { untilSwapped } from './compare-and-swap.ts';
 import { parseClaim } from './parse-claim.ts';
@@ -19,13 +19,13 @@ export interface HeldClaimOptions {
   readonly turns: Turns;
   readonly key: string;
   /** Its state does not matter. */
-  readonly claim: Claim;
+  readonly claim: GroupClaim;
 }
 
 /** Time for giving a claim up, or taking it back, whatever became of the review. */
 const patience = seconds(2);
 
-/** Whether the claim was replaced; else what stands in its place already. */
+/** Whether the claim was replaced; else what is in its place already. */
 type Swap =
   | { readonly isDone: true }
   | { readonly isDone: false; readonly found: string | undefined };
@@ -33,7 +33,7 @@ type Swap =
 /** A claim that one review of this process holds. */
 export class HeldClaim {
   readonly #options: HeldClaimOptions;
-  /** As it stands while the review goes on, and once it was allowed; nobody else writes either. */
+  /** As it stands while the review goes on, and once it was allowed; nothing else writes either. */
   readonly #underWay: string;
   readonly #allowed: string;
   #mayBeAllowed = false;
@@ -58,7 +58,7 @@ export class HeldClaim {
   }
 
   /**
-   * Writes down that the review has ended well, so that the server may ask any replica anew for the same set.
+   * Writes down that the review has ended well, so that the server may ask any replica again for the same set.
    *
    * @returns false when the claim is not there any more
    * @throws what the client throws; the reason of the deadline when that is over

@@ -12,18 +12,18 @@ export function parseClaim(text: string | undefined): StoredClaim {
   if (text === undefined) return { kind: 'none' };
   if (text.length > longest) return corrupt(`it is longer than ${longest} characters`);
   const value = jsonIn(text);
-  return isJsonObject(value) ? claimOf(value) : corrupt('it is no JSON object');
+  return isJsonObject(value) ? claimOf(value) : corrupt('it is not a JSON object');
 }
 
 function claimOf(value: JsonObject): StoredClaim {
   const set = stringAt(value, 'set') ?? '';
-  if (!setName.test(set)) return corrupt('"set" is no name of a StatefulSet');
+  if (!setName.test(set)) return corrupt('"set" is not the name of a StatefulSet');
   const replica = stringAt(value, 'replica') ?? '';
   if (replica === '') return corrupt('"replica" names no process');
   const until = stringAt(value, 'until') ?? '';
-  if (parseTimestamp(until, 'until').kind === 'invalid') return corrupt('"until" is no time');
+  if (parseTimestamp(until, 'until').kind === 'invalid') return corrupt('"until" is not a time');
   const generation = integerAt(value, 'generation');
-  if (generation === undefined) return corrupt('"generation" is no integer');
+  if (generation === undefined) return corrupt('"generation" is not an integer');
   const state = stringAt(value, 'state');
   if (state !== 'under-way' && state !== 'allowed') {
     return corrupt('"state" is neither "under-way" nor "allowed"');

@@ -1,12 +1,12 @@
 import { assertNever } from '#base/assert-never.ts';
 import type { Millis } from '#base/units.ts';
-import { type Claim, claimLife, type StoredClaim } from './claim.ts';
+import { claimLife, type GroupClaim, type StoredClaim } from './claim.ts';
 
 /** Who asks for a group: a review of `set` in the process `replica`, which has no other review of that group under way. */
 export interface Claimant {
   readonly set: string;
   readonly replica: string;
-  /** Whether the claim of its own that stands there, if any, has replaced one of a set that was allowed to shrink. */
+  /** Whether the claim of its own that is there, if any, has replaced one of a set that was allowed to shrink. */
   readonly isProtecting: boolean;
 }
 
@@ -14,8 +14,8 @@ export interface Claimant {
 export type ClaimPlan =
   | { readonly kind: 'free' }
   /** `isEnded` tells whether it is over already, from a look at the set that was allowed to shrink. */
-  | { readonly kind: 'held'; readonly by: Claim }
-  | { readonly kind: 'held-if-not-ended'; readonly by: Claim }
+  | { readonly kind: 'held'; readonly by: GroupClaim }
+  | { readonly kind: 'held-if-not-ended'; readonly by: GroupClaim }
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /**
@@ -23,7 +23,7 @@ export type ClaimPlan =
  *
  * A claim lapses when this process has watched that very text for 30 s. Its `until` decides nothing: the clock of its
  * writer may be behind, and ours ahead, and then two would hold the group; a claim without end would block it the other
- * way round. Who watches from the first sight never ends a claim too soon, and waits for 30 s at most.
+ * way round. Who watches from the first look never ends a claim too soon, and waits for 30 s at most.
  *
  * @param watched how long this process has seen that very text, on a clock that never steps
  */
@@ -35,7 +35,7 @@ export function planClaim(stored: StoredClaim, claimant: Claimant, watched: Mill
     case 'under-way':
       return isLeftover(claim, claimant) ? { kind: 'free' } : { kind: 'held', by: claim };
     case 'allowed':
-      // The server asks anew for the same set when its version has moved, and need not ask the same replica.
+      // The server asks again for the same set when its version has moved, and need not ask the same replica.
       if (claim.set === claimant.set) return { kind: 'free' };
       return { kind: 'held-if-not-ended', by: claim };
     default:
@@ -47,12 +47,12 @@ export function planClaim(stored: StoredClaim, claimant: Claimant, watched: Mill
  * Reports whether it is one of our own that could not be given up: its review has ended, as one of a group goes on here at a
  * time. Where an earlier review of its set allowed what may still be on its way, it stands for that one, too.
  */
-function isLeftover(claim: Claim, { set, replica, isProtecting }: Claimant): boolean {
+function isLeftover(claim: GroupClaim, { set, replica, isProtecting }: Claimant): boolean {
   return claim.replica === replica && (!isProtecting || claim.set === set);
 }
 
 /** How far a set has come. */
-export interface SetProgress {
+export interface ClaimProgress {
   /** `metadata.generation`. */
   readonly generation: number;
   /** `status.observedGeneration`; 0 where there is none. */
@@ -71,7 +71,7 @@ export interface SetProgress {
  *
  * @param set as a consistent read has it now; undefined: there is none
  */
-export function hasEnded(claim: Claim, set: SetProgress | undefined): boolean {
+export function hasEnded(claim: GroupClaim, set: ClaimProgress | undefined): boolean {
   if (set === undefined) return true;
   if (set.generation === claim.generation || set.observedGeneration < set.generation) return false;
   return set.replicas <= set.wanted;

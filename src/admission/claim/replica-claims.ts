@@ -67,7 +67,7 @@ export class ReplicaClaims {
     return this.#own.claim(request, deadline);
   }
 
-  /** Reports whether the Role is one that takes the ConfigMap to be there, as ours does: then somebody has deleted it. */
+  /** Reports whether the Role is one that takes the ConfigMap to be there, as ours does: then a user has deleted it. */
   async #isMissing(verb: string, deadline: Deadline): Promise<boolean> {
     if (verb !== 'create') return false;
     const { client, namespace } = this.#options;

@@ -8,7 +8,7 @@ import { reviewedObject } from './reviewed-object.ts';
 
 /**
  * Puts into a PhasedRollout the delay, the period and the threshold that its author left to the peer, or wrote as 0.
- * It asks nobody, and is the same for a dry run. What is deleted has no object, and stays as it is.
+ * It asks nothing, and is the same for a dry run. What is deleted has no object, and stays as it is.
  */
 export function phasedRolloutDefaults(): Webhook {
   return {

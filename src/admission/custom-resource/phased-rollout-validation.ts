@@ -2,7 +2,7 @@ import { type Problem, problemText } from '#base/parsed.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { admissionProblems } from '#phased-rollout/spec/validate.ts';
 import { objectAt, stringAt } from '#statefulset/parse-fields.ts';
-import { allow, type Refusal, type Webhook } from '../review/review.ts';
+import { allow, type ReviewRefusal, type Webhook } from '../review/review.ts';
 import { webhookPaths } from '../webhook-configuration/webhook-paths.ts';
 import { reviewedObject } from './reviewed-object.ts';
 
@@ -10,7 +10,7 @@ const { group, kind } = resourceTypes.phasedRollouts;
 
 /**
  * Refuses a PhasedRollout whose expression is no PromQL or whose URL is none, with all that is wrong at once.
- * It asks nobody, and is the same for a dry run. To delete one is always allowed, and so is what leads there.
+ * It asks nothing, and is the same for a dry run. To delete one is always allowed, and so is what leads there.
  */
 export function phasedRolloutValidation(): Webhook {
   return {
@@ -29,7 +29,7 @@ export function phasedRolloutValidation(): Webhook {
   };
 }
 
-function refusalOf(problems: readonly Problem[], name: string): Refusal {
+function refusalOf(problems: readonly Problem[], name: string): ReviewRefusal {
   const wrong = problems.map(problemText).join('; ');
   return {
     isAllowed: false,

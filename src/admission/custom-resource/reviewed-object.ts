@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { apiVersionOf, type ResourceType } from '#kubernetes/resource-type.ts';
-import type { AdmissionRequest, Refusal } from '../review/review.ts';
+import type { AdmissionRequest, ReviewRefusal } from '../review/review.ts';
 
 /** The object under review, or the answer where there is none of the wanted type. */
 export type ReviewedObject =
   | { readonly kind: 'object'; readonly object: JsonObject }
-  | { readonly kind: 'other'; readonly refusal: Refusal };
+  | { readonly kind: 'other'; readonly refusal: ReviewRefusal };
 
 /**
  * Reads the object of a review as one of `type`. What the configurations of that type send is nothing else, so that all else

@@ -48,7 +48,7 @@ const cases: Readonly<Record<string, readonly [members: string, response: string
   'allows in a dry run as it does otherwise': [`"dryRun":true,"object":${valid}`, allowed],
   'looks at no operation': [`"operation":"DELETE","object":${valid}`, allowed],
   'allows an object that overlaps another budget [zpdb 32]': [`"object":${wide}`, allowed],
-  'takes the last of members that stand there twice, as Go does': [
+  'takes the last of members that are there twice, as Go does': [
     `"object":{${kind},"spec":{"maxUnavailable":-1,"maxUnavailable":2,${selector}}}`,
     allowed,
   ],
@@ -115,7 +115,7 @@ test('zpdbValidation() reads an object of 256 KiB, and refuses to read a longer 
 
 for (const [what, members] of [
   ['that nests too deep', `"object":${'['.repeat(999)}${']'.repeat(999)}`],
-  ['that stands there twice', `"object":${valid},"object":${valid}`],
+  ['that appears twice', `"object":${valid},"object":${valid}`],
   ['that is no JSON', '"object":{"kind":}'],
   ['that ends too early', '"object":'],
 ] as const) {

@@ -6,8 +6,8 @@ import { type AdmissionRequest, allow, type Webhook } from '../review/review.ts'
 import { webhookPaths } from '../webhook-configuration/webhook-paths.ts';
 
 /**
- * Refuses a ZoneAwarePodDisruptionBudget that says nothing that can be kept. It asks nobody, and compares it with
- * no other: that two budgets select one pod is told where both are known.
+ * Refuses a ZoneAwarePodDisruptionBudget that says nothing that can be kept. It asks nothing, and compares it with
+ * no other: that two budgets select one pod is reported where both are known.
  */
 export function zpdbValidation(): Webhook {
   return {

@@ -4,7 +4,7 @@ import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
 import { AdmissionBed } from '#support/admission/admission-bed.ts';
 import { scaleRequest, setObject, updateRequest } from '#support/admission/admission-requests.ts';
-import type { AdmissionRequest, Decision } from '../review/review.ts';
+import type { AdmissionRequest, ReviewDecision } from '../review/review.ts';
 
 const governed = { 'grafana.com/no-downscale': 'true' };
 
@@ -30,24 +30,24 @@ function between(
   });
 }
 
-const allowed: Decision = { isAllowed: true };
-const nil: Decision = {
+const allowed: ReviewDecision = { isAllowed: true };
+const nil: ReviewDecision = {
   isAllowed: true,
   warnings: ['old/new replicas is nil, allowing the change'],
 };
 
-function denied(target: string, from: number, to: number): Decision {
+function denied(target: string, from: number, to: number): ReviewDecision {
   return {
     isAllowed: false,
     message: `downscale of ${target} in test from ${from} to ${to} replicas is not allowed because it has the label 'grafana.com/no-downscale=true'`,
   };
 }
 
-function warned(warning: string): Decision {
+function warned(warning: string): ReviewDecision {
   return { isAllowed: true, warnings: [warning] };
 }
 
-function doubted(why: string): Decision {
+function doubted(why: string): ReviewDecision {
   return {
     isAllowed: false,
     message: `change of statefulsets/ingester-zone-a in test is not allowed because it may be a downscale, and the object may have the label 'grafana.com/no-downscale=true': ${why}`,
@@ -63,7 +63,7 @@ const beta = (replicas: number): JsonObject => ({
   apiVersion: 'apps/v1beta1',
 });
 
-const table: Record<string, readonly [AdmissionRequest, Decision]> = {
+const table: Record<string, readonly [AdmissionRequest, ReviewDecision]> = {
   'denies a governed down-scale [admission 14]': [between(2, 1), denied(set, 2, 1)],
   'denies it in a dry run, too [admission 15]': [
     { ...between(2, 1), isDryRun: true },
@@ -185,7 +185,7 @@ test('noDownscale() reads a Scale without replicas as 0 [admission 32]', async (
   assert.deepEqual(decision, denied(set, 2, 0));
 });
 
-test('noDownscale() asks nobody about a Scale that does not shrink', async () => {
+test('noDownscale() asks nothing about a Scale that does not shrink', async () => {
   await using bed = await AdmissionBed.open();
   assert.deepEqual(await bed.review(bed.noDownscale, scaleRequest(2, 2)), allowed);
   assert.deepEqual(bed.api.requests, []);

@@ -17,9 +17,9 @@ import {
 import {
   type AdmissionRequest,
   allowWithWarning,
-  type Decision,
   deny,
   type ReviewContext,
+  type ReviewDecision,
   type Webhook,
 } from '../review/review.ts';
 import { webhookPaths } from '../webhook-configuration/webhook-paths.ts';
@@ -63,7 +63,7 @@ async function judgeScale(
   downscale: Decrease,
   context: ReviewContext,
   { client, limit, failures }: Ports,
-): Promise<Decision> {
+): Promise<ReviewDecision> {
   const { request, change } = downscale;
   const { shrinkage } = change;
   const { resource, name, namespace } = request;
@@ -88,7 +88,7 @@ async function judgeScale(
 
 const unreadableLabels = `it cannot be found out whether it has the label '${NO_DOWNSCALE}=true'`;
 
-function judgeLive(downscale: Decrease, live: KubernetesObject): Decision {
+function judgeLive(downscale: Decrease, live: KubernetesObject): ReviewDecision {
   const labels = labelsOf(live);
   if (labels.kind === 'valid') return judgeLabel(downscale, labels.value.get(NO_DOWNSCALE));
   const { request, change } = downscale;
@@ -96,7 +96,10 @@ function judgeLive(downscale: Decrease, live: KubernetesObject): Decision {
 }
 
 /** Lets a change go where the object that would say whether it is governed is not there, or none of ours. */
-function unknownLabels({ resource, name, namespace }: AdmissionRequest, why: string): Decision {
+function unknownLabels(
+  { resource, name, namespace }: AdmissionRequest,
+  why: string,
+): ReviewDecision {
   return allowWithWarning(
     `can't get ${resource}/${name} in namespace ${namespace}, allowing the change: ${why}`,
   );

@@ -12,7 +12,7 @@ export function parseWorkload(value: JsonValue | undefined): ReviewedObject {
   if (value === undefined || value === null) {
     return { kind: 'absent', text: 'there is no object to decode' };
   }
-  if (!isJsonObject(value)) return malformed('the object is no JSON object', undefined);
+  if (!isJsonObject(value)) return malformed('the object is not a JSON object', undefined);
   const kind = kindOf(value);
   // It may be a Scale, whose labels are not those of what is scaled.
   if (kind.kind === 'invalid') return malformed(kind.problem.message, undefined);

@@ -1,5 +1,5 @@
 import { NO_DOWNSCALE, refusalText } from '../review/downscale-text.ts';
-import { type AdmissionRequest, type Decision, deny } from '../review/review.ts';
+import { type AdmissionRequest, deny, type ReviewDecision } from '../review/review.ts';
 import { type ReplicaChange, replicaChange, type Wording } from './plan-replica-change.ts';
 
 /** A decrease of replicas, of which it is not yet known whether it is governed. */
@@ -22,7 +22,10 @@ export function planNoDownscale(request: AdmissionRequest): ReplicaChange {
 }
 
 /** Denies where the label says so, and only there. @param value that of the label */
-export function judgeLabel({ request, change }: Decrease, value: string | undefined): Decision {
+export function judgeLabel(
+  { request, change }: Decrease,
+  value: string | undefined,
+): ReviewDecision {
   if (value !== 'true') return change.ungoverned;
   return deny(refusalText(request, change.shrinkage, `it has the label '${NO_DOWNSCALE}=true'`));
 }

@@ -4,8 +4,8 @@ import {
   type AdmissionRequest,
   allow,
   allowWithWarning,
-  type Decision,
   deny,
+  type ReviewDecision,
 } from '../review/review.ts';
 import { parseWorkload } from './parse-workload.ts';
 import { scaleTarget } from './scale-target.ts';
@@ -16,13 +16,13 @@ type Unusable = Exclude<ReviewedObject, { kind: 'workload' }>;
 
 /** What becomes of the replicas: settled without a look at what governs the object, or a strict decrease. */
 export type ReplicaChange =
-  | { readonly kind: 'settled'; readonly decision: Decision }
+  | { readonly kind: 'settled'; readonly decision: ReviewDecision }
   | {
       readonly kind: 'shrinks';
       readonly old: Workload;
       readonly shrinkage: Shrinkage;
       /** The answer where nothing governs the object. */
-      readonly ungoverned: Decision;
+      readonly ungoverned: ReviewDecision;
     };
 
 /** The words of one webhook. */
@@ -48,7 +48,7 @@ export function replicaChange(request: AdmissionRequest, wording: Wording): Repl
   return compared(old, next);
 }
 
-function settled(decision: Decision): ReplicaChange {
+function settled(decision: ReviewDecision): ReplicaChange {
   return { kind: 'settled', decision };
 }
 
@@ -62,12 +62,12 @@ function compared(old: Workload, next: Workload): ReplicaChange {
 }
 
 /** What the peer says where one of both objects has no replicas. */
-const nilWarning: Decision = Object.freeze({
+const nilWarning: ReviewDecision = Object.freeze({
   isAllowed: true,
   warnings: ['old/new replicas is nil, allowing the change'],
 });
 
-function unusableOld(request: AdmissionRequest, old: Unusable, wording: Wording): Decision {
+function unusableOld(request: AdmissionRequest, old: Unusable, wording: Wording): ReviewDecision {
   const warning = warningOf('old', old, wording);
   if (old.kind === 'absent' && request.operation === 'CREATE') return allowWithWarning(warning);
   if (isElsewhere(request, old) || isFree(readLabels(old), wording))
@@ -84,7 +84,7 @@ interface Mixed {
   readonly next: Unusable;
 }
 
-function unusableNew({ request, old, next }: Mixed, wording: Wording): Decision {
+function unusableNew({ request, old, next }: Mixed, wording: Wording): ReviewDecision {
   const warning = warningOf('new', next, wording);
   // Nothing shrinks when an object goes: its pods are told by their own deletion.
   if (next.kind === 'absent' && request.operation === 'DELETE') return allowWithWarning(warning);

@@ -12,22 +12,22 @@ import {
   type AdmissionRequest,
   allow,
   allowWithWarning,
-  type Decision,
   type ReasonedRefusal,
+  type ReviewDecision,
 } from '../review/review.ts';
 
 /** The answer to an eviction, and how it is counted. */
 export interface EvictionAnswer {
-  readonly decision: Decision;
+  readonly decision: ReviewDecision;
   readonly outcome: RequestOutcome;
 }
 
-/** Returns the answer where nothing stands against it, and nothing is recorded. */
+/** Returns the answer where nothing prevents it, and nothing is recorded. */
 export function passed(reason: 'pod-not-in-scope' | 'pod-not-found'): EvictionAnswer {
   return { decision: allow, outcome: { reason, status: 200 } };
 }
 
-/** The pod serves nobody, so that no budget counts on it. */
+/** The pod serves no client, so that no budget counts on it. */
 export const notReady: EvictionAnswer = Object.freeze({
   decision: allowWithWarning('pod is not ready'),
   outcome: { reason: 'pod-not-ready', status: 200 } as const,

@@ -10,7 +10,7 @@ import { settled } from '#support/api-server/fake-transport.ts';
 import { budget, failed, zones } from '#support/budgets/budgeted-zones.ts';
 import { T0 } from '#support/objects/views.ts';
 import { silentLogger } from '#support/telemetry/silent-logger.ts';
-import type { Decision } from '../review/review.ts';
+import type { ReviewDecision } from '../review/review.ts';
 import { handlersOf } from '../review/review-handler.ts';
 
 const name = 'ingester-zone-a-0';
@@ -31,7 +31,7 @@ function openUnseen(options: EvictionBedOptions = {}): EvictionBed {
   return bed;
 }
 
-const overloaded: Decision = {
+const overloaded: ReviewDecision = {
   isAllowed: false,
   code: 429,
   message: `${notAllowed} because too many admission reviews are under way, try again`,
@@ -91,7 +91,7 @@ test('podEviction() asks to come back where the ledger cannot be written (HOOK-1
   assert.deepEqual([await bed.counted(), await bed.underWay()], [{ 'not-determined 429': 1 }, 0]);
 });
 
-test('podEviction() asks to come back when its time is over, whoever was asked (HOOK-1)', async () => {
+test('podEviction() asks to come back when its time is over, whichever replica was asked (HOOK-1)', async () => {
   const never = new Promise<never>(() => undefined);
   const reading = openUnseen({ deadline: seconds(2) });
   reading.answer = () => never;
@@ -141,7 +141,7 @@ test('podEviction() asks to come back at once while as many pods are read as may
   assert.deepEqual(await bed.counted(), { 'pod-not-found 200': 2, 'overloaded 429': 1 });
 });
 
-test('podEviction() judges on while no more pods may be read, as that asks nobody (D-30)', async () => {
+test('podEviction() judges on while no more pods may be read, as that asks nothing (D-30)', async () => {
   const bed = open({ reads: 0 });
   assert.deepEqual(await bed.evict('a-0'), { isAllowed: true });
 });
@@ -166,12 +166,12 @@ const { ref } = budget();
 const verdicts: Readonly<
   Record<string, readonly [EvictionVerdict, counts: string, message: string | undefined]>
 > = {
-  'why it cannot be told now, and until when at the latest': [
+  'why it cannot be determined now, and until when at the latest': [
     { kind: 'unclear', budget: ref, why: 'the ledger is being rebuilt', until: instant(T0 + 500) },
     'not-determined 429',
     `${notAllowed} yet: the ledger is being rebuilt, until 2026-01-01T00:00:01Z at the latest (ZoneAwarePodDisruptionBudget ingester)`,
   ],
-  'why it cannot be told for any budget': [
+  'why it cannot be determined for any budget': [
     { kind: 'unclear', budget: undefined, why: 'budgets are not listed', until: undefined },
     'not-determined 429',
     `${notAllowed} yet: budgets are not listed`,
@@ -195,7 +195,7 @@ const verdicts: Readonly<
     'pod-not-found 429',
     'the pod is not among those that are seen (ZoneAwarePodDisruptionBudget ingester): in its place is uid newer',
   ],
-  'that nobody knows the zone': [
+  'that the zone is unknown': [
     { kind: 'denied', budget: ref, denial: { kind: 'no-zone' } },
     'not-determined 429',
     'the zone of the pod is not known (ZoneAwarePodDisruptionBudget ingester)',
@@ -278,7 +278,7 @@ const hostile: Readonly<
     { object: { metadata: { deletionTimestamp: 'x' }, status: { phase: 'Failed' } } },
     refused,
   ],
-  'with 8 MiB of labels, which nobody reads': [
+  'with 8 MiB of labels, which is not read': [
     { object: { metadata: { labels: { long } } } },
     refused,
   ],

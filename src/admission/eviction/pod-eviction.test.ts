@@ -6,7 +6,7 @@ import type { DisruptionSnapshot } from '#disruption/snapshot.ts';
 import { EvictionBed, noSuchPod } from '#support/admission/eviction-bed.ts';
 import { failed, zones } from '#support/budgets/budgeted-zones.ts';
 import { podView } from '#support/objects/views.ts';
-import type { AdmissionRequest, Decision } from '../review/review.ts';
+import type { AdmissionRequest, ReviewDecision } from '../review/review.ts';
 
 const name = 'ingester-zone-a-0';
 const byBudget = '(ZoneAwarePodDisruptionBudget ingester)';
@@ -235,7 +235,7 @@ const cases: Readonly<Record<string, Case>> = {
     says: [429, 'StatefulSetsUnreadable', `minimum number of StatefulSets not found ${byBudget}`],
     counts: 'min-sts-not-found 429',
   },
-  'denies a pod whose partition cannot be told [zpdb 59]': {
+  'denies a pod whose partition cannot be determined [zpdb 59]': {
     budgets: [{ podNamePartitionRegex: 'store-zone-[a-z]-([0-9]+)' }],
     says: [
       400,
@@ -403,7 +403,7 @@ async function open({ given, budgets = [{}], after = [], ...rest }: Case): Promi
 }
 
 /** A decision as the table has it. */
-function told(decision: Decision): Case['says'] {
+function told(decision: ReviewDecision): Case['says'] {
   if (decision.isAllowed) {
     if (decision.warnings === undefined) return 'allowed';
     assert.deepEqual(decision.warnings, ['pod is not ready']);

@@ -39,7 +39,7 @@ export interface PodEvictionOptions {
   readonly limits: {
     /** Limits reviews that read a pod. */
     readonly reads: ConcurrencyLimit;
-    /** Limits reviews that the budgets judge: those that are denied call nobody, and only take room. */
+    /** Limits reviews that the budgets judge: those that are denied call nothing, and only take room. */
     readonly judgements: ConcurrencyLimit;
   };
 }

@@ -14,8 +14,8 @@ import {
   type AdmissionRequest,
   allow,
   type Cause,
-  type Decision,
   type Doubt,
+  type ReviewDecision,
 } from '../review/review.ts';
 
 /** Why an eviction was answered as it was, in the words of the peer (OPS-1), odd spelling and all. */
@@ -35,7 +35,7 @@ export type ZoneEvictionReason =
 
 /** The answer to an eviction, and how it is counted. */
 export interface ZoneEvictionAnswer {
-  readonly decision: Decision;
+  readonly decision: ReviewDecision;
   readonly reason: ZoneEvictionReason;
 }
 
@@ -47,7 +47,7 @@ export function passedFor(reason: ZoneEvictionReason): ZoneEvictionAnswer {
 /** Refuses what is no Eviction, whenever it is sent again (EV-6). */
 export function noEviction({ kind }: AdmissionRequest): ZoneEvictionAnswer {
   const named = [kind.group, kind.version, kind.kind].filter((part) => part !== '').join('/');
-  const message = `the object is no Eviction of policy/v1 or policy/v1beta1: got ${named || 'nothing'}`;
+  const message = `the object is not an Eviction of policy/v1 or policy/v1beta1: got ${named || 'nothing'}`;
   const causes = [{ reason: 'InvalidRequest', message }];
   const decision = { isAllowed: false, message, code: 400, causes } as const;
   return { decision, reason: 'GetDryRunOptionError' };
@@ -151,7 +151,7 @@ function deniedText({
 }): string {
   const by = `(${budget.kind} ${budget.name})`;
   if (denial.kind !== 'sets-unreadable') return explain(denial, budget);
-  return `a pod that the budget selects belongs to something else than a StatefulSet that is seen, so that nobody knows how many there should be ${by}`;
+  return `a pod that the budget selects is not controlled by a StatefulSet that this operator sees, so the expected number of pods is unknown ${by}`;
 }
 
 /** Only where the budget itself says so, nothing changes by waiting (D-37); all else a drainer shall ask again. */
@@ -196,7 +196,7 @@ function refused(
   { reason, code, cause, doubt }: Refusing,
 ): ZoneEvictionAnswer {
   const message = `denying pod eviction for ${name}: ${cause.message}`;
-  const decision: Decision = {
+  const decision: ReviewDecision = {
     isAllowed: false,
     message,
     code,

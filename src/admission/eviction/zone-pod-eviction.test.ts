@@ -16,7 +16,7 @@ import { askBudgets } from '#zone-disruption-budget/eviction/ask-budgets.ts';
 import type { ZoneBudgetVerdict } from '#zone-disruption-budget/eviction/eviction-verdict.ts';
 import { ConcurrencyLimit } from '../review/concurrency-limit.ts';
 import { startDeadline } from '../review/deadline.ts';
-import type { AdmissionRequest, Decision } from '../review/review.ts';
+import type { AdmissionRequest, ReviewDecision } from '../review/review.ts';
 import { sharedReads } from '../review/shared-reads.ts';
 import { zonePodEviction } from './zone-pod-eviction.ts';
 
@@ -58,7 +58,7 @@ class Bed {
       .map(({ slot }) => slot.pod);
   }
 
-  async review(request: AdmissionRequest): Promise<Decision> {
+  async review(request: AdmissionRequest): Promise<ReviewDecision> {
     const clock = this.#clock;
     const transport = this.#transport;
     const client = createClient({ transport, clock, timeout: millis(0), userAgent: 'test' });
@@ -209,7 +209,7 @@ const cases: Record<string, Case> = {
     says: [
       429,
       'StatefulSetsUnreadable',
-      /^denying pod eviction for web-0: a pod that the budget selects belongs to something else than a StatefulSet that is seen, so that nobody knows how many there should be \(ZoneDisruptionBudget web\)$/,
+      /^denying pod eviction for web-0: a pod that the budget selects is not controlled by a StatefulSet that this operator sees, so the expected number of pods is unknown \(ZoneDisruptionBudget web\)$/,
     ],
     counts: 'denied DeniedByZdb',
   },
@@ -359,7 +359,7 @@ const cases: Record<string, Case> = {
     says: [
       400,
       'InvalidRequest',
-      /^the object is no Eviction of policy\/v1 or policy\/v1beta1: got v1\/Pod$/,
+      /^the object is not an Eviction of policy\/v1 or policy\/v1beta1: got v1\/Pod$/,
     ],
     counts: 'denied GetDryRunOptionError',
   },
@@ -413,7 +413,7 @@ const cases: Record<string, Case> = {
     ],
     counts: 'denied DeniedByZdb',
   },
-  'denies for now what cannot be told [zau 77]': {
+  'denies for now what cannot be determined [zau 77]': {
     with: (bed) => {
       bed.script = () =>
         Promise.resolve([
@@ -483,7 +483,7 @@ function bedOf(one: Case): Bed {
   return bed;
 }
 
-function assertSays(decision: Decision, says: Case['says']): void {
+function assertSays(decision: ReviewDecision, says: Case['says']): void {
   if (says === 'allowed') {
     assert.deepEqual(decision, { isAllowed: true });
     return;

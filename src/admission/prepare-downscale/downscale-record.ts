@@ -9,7 +9,7 @@ import { LAST_DOWNSCALE, parseZoneEntry } from '#statefulset/last-downscale.ts';
 import type { PreparedSet } from '../downscale/prepared-set.ts';
 import { callOf, type Deadline } from '../review/deadline.ts';
 import { denyForFailure } from '../review/dependency.ts';
-import { type Decision, deny } from '../review/review.ts';
+import { deny, type ReviewDecision } from '../review/review.ts';
 import { minimumTimeProblem, type SiblingTime, type TimeProblem } from './minimum-time.ts';
 import type { Sibling } from './siblings.ts';
 import { wholeSeconds } from './time-text.ts';
@@ -29,9 +29,9 @@ export interface RecordedDownscale {
 /** Where the times of the last down-scales are kept: annotations, or the ConfigMap of the zone tracker. */
 export interface DownscaleRecord {
   /** Returns why the zone has to wait, or the record cannot be read; undefined when it may go on. */
-  check(downscale: RecordedDownscale, deadline: Deadline): Promise<Decision | undefined>;
+  check(downscale: RecordedDownscale, deadline: Deadline): Promise<ReviewDecision | undefined>;
   /** Notes the down-scale, after the pods were prepared. @returns why it may not happen after all */
-  note(downscale: RecordedDownscale, deadline: Deadline): Promise<Decision | undefined>;
+  note(downscale: RecordedDownscale, deadline: Deadline): Promise<ReviewDecision | undefined>;
 }
 
 /** What the records work with. */
@@ -41,7 +41,7 @@ export interface DownscaleRecordOptions {
   readonly log: Logger;
 }
 
-/** A last-downscale annotation that is younger is not written anew (D-26). */
+/** A last-downscale annotation that is younger is not written again (D-26). */
 const justWritten = seconds(60);
 
 const unreadableAnnotations = 'parsing downscale annotations failed.';
@@ -96,7 +96,7 @@ function decisionOf(
     readonly log: Logger;
     readonly unreadable: string;
   },
-): Decision {
+): ReviewDecision {
   if (problem.kind === 'waits') return deny(refusal(problem.tail));
   const { sibling, why } = problem;
   log.error('the last downscale of a zone cannot be read', { statefulset: sibling, err: why });
@@ -139,7 +139,10 @@ class Zones {
     this.#options = options;
   }
 
-  async check(downscale: RecordedDownscale, deadline: Deadline): Promise<Decision | undefined> {
+  async check(
+    downscale: RecordedDownscale,
+    deadline: Deadline,
+  ): Promise<ReviewDecision | undefined> {
     const { namespace, name, siblings, refusal } = downscale;
     const { log } = this.#options;
     let map: ZoneMap;
@@ -155,7 +158,10 @@ class Zones {
     return decision;
   }
 
-  async note(downscale: RecordedDownscale, deadline: Deadline): Promise<Decision | undefined> {
+  async note(
+    downscale: RecordedDownscale,
+    deadline: Deadline,
+  ): Promise<ReviewDecision | undefined> {
     const { namespace, name } = downscale;
     const from = await this.#tracker.read(namespace, deadline);
     let decision = this.#problemIn(from, downscale);
@@ -172,11 +178,11 @@ class Zones {
    * Returns why a zone has to wait by the entries of its own group; those of others are none of our business, however they
    * look.
    */
-  #problemIn(map: ZoneMap, { siblings, refusal }: RecordedDownscale): Decision | undefined {
+  #problemIn(map: ZoneMap, { siblings, refusal }: RecordedDownscale): ReviewDecision | undefined {
     const { log, clock } = this.#options;
     const corrupt = siblings.find(({ name }) => isCorrupt(map, name));
     if (corrupt !== undefined) {
-      log.error('the zone ConfigMap has an entry that is no JSON', { statefulset: corrupt.name });
+      log.error('the zone ConfigMap has an entry that is not JSON', { statefulset: corrupt.name });
       return deny(refusal(unloadedZones), 'Unreadable');
     }
     const problem = minimumTimeProblem(timesIn(map, siblings), clock.now());

@@ -11,7 +11,7 @@ import type { PreparedSet } from '../downscale/prepared-set.ts';
 import type { Deadline } from '../review/deadline.ts';
 import { denyForFailure } from '../review/dependency.ts';
 import { downscaleText, refusalText, type Shrinkage } from '../review/downscale-text.ts';
-import { type AdmissionRequest, type Decision, deny } from '../review/review.ts';
+import { type AdmissionRequest, deny, type ReviewDecision } from '../review/review.ts';
 import type { DownscaleRecord, RecordedDownscale } from './downscale-record.ts';
 import { PodPreparation, untilDeadline } from './pod-preparation.ts';
 import { listSiblings, type Sibling, unhealthySibling } from './siblings.ts';
@@ -65,7 +65,7 @@ export class GroupDownscale {
   }
 
   /** Judges one among all replicas, from the look at its siblings until its change is seen. */
-  async judge(downscale: Downscale, round: Round): Promise<Decision> {
+  async judge(downscale: Downscale, round: Round): Promise<ReviewDecision> {
     const { request, shrinkage, set, generation } = downscale;
     const { namespace, name } = request;
     let outcome: ClaimOutcome;
@@ -93,7 +93,7 @@ export class GroupDownscale {
    * Judges it under a claim. A denial gives the claim up; what was allowed keeps it until its change is seen, or the claim
    * lapses.
    */
-  async #underClaim(downscale: Downscale, claim: HeldClaim, round: Round): Promise<Decision> {
+  async #underClaim(downscale: Downscale, claim: HeldClaim, round: Round): Promise<ReviewDecision> {
     let isAllowed = false;
     try {
       const decision = await this.#judgeGroup(downscale, claim, round);
@@ -114,7 +114,7 @@ export class GroupDownscale {
     this.#options.onBackground(work);
   }
 
-  async #judgeGroup(downscale: Downscale, claim: HeldClaim, round: Round): Promise<Decision> {
+  async #judgeGroup(downscale: Downscale, claim: HeldClaim, round: Round): Promise<ReviewDecision> {
     const { request, shrinkage, set } = downscale;
     const { deadline } = round;
     const refusal = (tail: string): string => refusalText(request, shrinkage, tail);
@@ -135,7 +135,7 @@ export class GroupDownscale {
     deadline: Deadline,
   ): Promise<
     | { readonly kind: 'listed'; readonly sets: readonly Sibling[] }
-    | { readonly kind: 'refused'; readonly decision: Decision }
+    | { readonly kind: 'refused'; readonly decision: ReviewDecision }
   > {
     if (set.group === '') return { kind: 'listed', sets: [] };
     try {
@@ -153,7 +153,7 @@ export class GroupDownscale {
   async #healthProblem(
     { namespace, name, siblings, refusal }: RecordedDownscale,
     deadline: Deadline,
-  ): Promise<Decision | undefined> {
+  ): Promise<ReviewDecision | undefined> {
     const { client } = this.#options;
     try {
       const problem = await unhealthySibling(siblings, { namespace, client }, deadline);
@@ -168,7 +168,7 @@ export class GroupDownscale {
   async #prepare(
     { request, shrinkage, set, urlOf }: Downscale,
     { recorded, claim, ...round }: Round & Recording,
-  ): Promise<Decision> {
+  ): Promise<ReviewDecision> {
     const { deadline } = round;
     const { name, namespace } = request;
     // Highest ordinal first.
@@ -193,8 +193,11 @@ export class GroupDownscale {
     return refused;
   }
 
-  /** Stores what must stand in the API before the answer: that this set may shrink, and since when. */
-  async #note({ recorded, claim }: Recording, deadline: Deadline): Promise<Decision | undefined> {
+  /** Stores what must be in the API before the answer: that this set may shrink, and since when. */
+  async #note(
+    { recorded, claim }: Recording,
+    deadline: Deadline,
+  ): Promise<ReviewDecision | undefined> {
     try {
       if (!(await claim.allow(deadline))) return deny(recorded.refusal(lostClaim));
     } catch (error) {
@@ -219,12 +222,15 @@ export function heldText({ request, shrinkage }: Downscale, by: string): string 
   return refusalText(request, shrinkage, tail);
 }
 
-function unreadableClaim(message: string, why: string): Decision {
+function unreadableClaim(message: string, why: string): ReviewDecision {
   const causes = [{ reason: 'ClaimUnreadable', message: why }];
   return { isAllowed: false, message, code: 429, causes, doubt: 'Unreadable' };
 }
 
-function refused(decision: Decision): { readonly kind: 'refused'; readonly decision: Decision } {
+function refused(decision: ReviewDecision): {
+  readonly kind: 'refused';
+  readonly decision: ReviewDecision;
+} {
   return { kind: 'refused', decision };
 }
 

@@ -9,7 +9,7 @@ const requests = {
 };
 
 for (const [what, request] of Object.entries(requests)) {
-  test(`planPrepareDownscale() settles a dry run of ${what}, so that nobody is called`, () => {
+  test(`planPrepareDownscale() settles a dry run of ${what}, so that no receiver is called`, () => {
     const decision = { isAllowed: true };
     const planned = planPrepareDownscale({ ...request, isDryRun: true });
     assert.deepEqual(planned, { kind: 'settled', decision });

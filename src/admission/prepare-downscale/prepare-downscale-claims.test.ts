@@ -10,7 +10,7 @@ import { prepared, scaleRequest } from '#support/admission/admission-requests.ts
 import type { ApiFault } from '#support/api-server/faulty-transport.ts';
 import { SkewedClock } from '#support/clocks/skewed-clock.ts';
 import { KeptLog } from '#support/telemetry/kept-log.ts';
-import { type Decision, deny } from '../review/review.ts';
+import { deny, type ReviewDecision } from '../review/review.ts';
 
 const A = 'ingester-zone-a';
 const B = 'ingester-zone-b';
@@ -19,7 +19,7 @@ function refusal(name: string, tail: string): string {
   return `downscale of statefulsets/${name} in test from 3 to 1 replicas is not allowed because ${tail}`;
 }
 
-const heldBy = (holder: string, name = B): Decision =>
+const heldBy = (holder: string, name = B): ReviewDecision =>
   deny(refusal(name, `statefulset ${holder} is already in process of updating replicas`));
 
 async function twoZones(): Promise<AdmissionBed> {
@@ -32,7 +32,7 @@ async function ask(
   bed: AdmissionBed,
   { prepareDownscale }: Pick<Replica, 'prepareDownscale'>,
   name: string,
-): Promise<Decision> {
+): Promise<ReviewDecision> {
   return bed.review(prepareDownscale, await bed.downscaleRequest(name, 3, 1));
 }
 
@@ -116,7 +116,7 @@ test('prepareDownscale() lets another zone go on when the change of the first is
   assert.equal((await claimOf(bed))?.['set'], B);
 });
 
-test('prepareDownscale() allows the same set again in any replica, as the server asks anew (D-26)', async () => {
+test('prepareDownscale() allows the same set again in any replica, as the server asks again (D-26)', async () => {
   await using bed = await twoZones();
   const second = bed.replica('replica-2');
   assert.equal((await ask(bed, bed, A)).isAllowed, true);
@@ -146,7 +146,7 @@ test('prepareDownscale() gives the claim up with a denial, so that another zone 
   assert.equal((await ask(bed, second, B)).isAllowed, true);
 });
 
-test('prepareDownscale() holds the claim while pods are told to forget it', async () => {
+test('prepareDownscale() holds the claim while pods are asked to forget the preparation', async () => {
   await using bed = await twoZones();
   const second = bed.replica('replica-2');
   bed.fleet.behave({ kind: 'never' });
@@ -222,7 +222,7 @@ for (const corrupt of ['no JSON', '5', '', '{"set":"a"}', '['.repeat(1_000)]) {
   });
 }
 
-test('prepareDownscale() overwrites after 30 s what stands under binaryData', async () => {
+test('prepareDownscale() overwrites after 30 s what is under binaryData', async () => {
   await using bed = await twoZones();
   const body = {
     metadata: { name: 'rollout-operator-claims' },

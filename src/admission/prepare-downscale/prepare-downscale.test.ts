@@ -13,7 +13,7 @@ import {
 import type { BedSet } from '#support/admission/bed-set.ts';
 import { KeptLog } from '#support/telemetry/kept-log.ts';
 import { preparedSetOf } from '../downscale/prepared-set.ts';
-import { type AdmissionRequest, type Decision, type Doubt, deny } from '../review/review.ts';
+import { type AdmissionRequest, type Doubt, deny, type ReviewDecision } from '../review/review.ts';
 
 const hour = 3_600_000;
 const T0_TEXT = '2026-01-01T00:00:00Z';
@@ -36,20 +36,20 @@ function refusal(tail: string, name = NAME, [from, to]: readonly number[] = [3, 
   return `downscale of statefulsets/${name} in test from ${from} to ${to} replicas is not allowed because ${tail}`;
 }
 
-function success(from = 3, to = 1, name = NAME): Decision {
+function success(from = 3, to = 1, name = NAME): ReviewDecision {
   return {
     isAllowed: true,
     message: `downscale of statefulsets/${name} in test from ${from} to ${to} replicas is allowed -- all pods successfully prepared for shutdown.`,
   };
 }
 
-const plain: Decision = { isAllowed: true };
+const plain: ReviewDecision = { isAllowed: true };
 const failedPods = deny(
   refusal('one or more pods failed to prepare for shutdown.'),
   'PodNotPrepared',
 );
 
-const silent: Record<string, readonly [AdmissionRequest, Decision]> = {
+const silent: Record<string, readonly [AdmissionRequest, ReviewDecision]> = {
   'allows a dry run without a call [admission 35]': [{ ...change(5, 3), isDryRun: true }, plain],
   'allows growth [admission 36]': [change(2, 5), plain],
   'allows a set without the switch [admission 37]': [
@@ -500,7 +500,7 @@ async function withSibling({
   last,
   own = {},
   other = {},
-}: Siblings): Promise<Decision> {
+}: Siblings): Promise<ReviewDecision> {
   await using bed = await AdmissionBed.open();
   const lastOf = (text: string | undefined): Record<string, string> =>
     text === undefined ? {} : { 'grafana.com/last-downscale': text };
@@ -515,10 +515,10 @@ async function withSibling({
 }
 
 const allowedA = success(3, 1, A);
-const deniedA = (tail: string, doubt?: Doubt): Decision => deny(refusal(tail, A), doubt);
+const deniedA = (tail: string, doubt?: Doubt): ReviewDecision => deny(refusal(tail, A), doubt);
 const unparsed = deniedA('parsing downscale annotations failed.', 'Unreadable');
 
-const siblings: Record<string, readonly [Siblings, Decision]> = {
+const siblings: Record<string, readonly [Siblings, ReviewDecision]> = {
   'waits for a sibling that was scaled down an hour ago [admission 59]': [
     { labels: wait, last: ago(hour) },
     deniedA(

@@ -22,10 +22,10 @@ import { formatKind, kindOf } from '../review/object-kind.ts';
 import {
   type AdmissionRequest,
   allowWithWarning,
-  type Decision,
   type Doubt,
   deny,
   type ReviewContext,
+  type ReviewDecision,
   type Webhook,
 } from '../review/review.ts';
 import { webhookPaths } from '../webhook-configuration/webhook-paths.ts';
@@ -66,14 +66,14 @@ interface Decrease {
   readonly request: AdmissionRequest;
   readonly shrinkage: Shrinkage;
   /** The answer where it is not. */
-  readonly ungoverned: Decision;
+  readonly ungoverned: ReviewDecision;
   /** The answer where there is no such set, from what the client said. */
-  readonly absent: (error: Error) => Decision;
+  readonly absent: (error: Error) => ReviewDecision;
 }
 
 /** A set whose pods can be called, or the answer. */
 type Preparable =
-  | { readonly kind: 'settled'; readonly decision: Decision }
+  | { readonly kind: 'settled'; readonly decision: ReviewDecision }
   | { readonly kind: 'preparable'; readonly set: PreparedSet; readonly urlOf: PodUrl };
 
 class PrepareDownscale {
@@ -88,7 +88,10 @@ class PrepareDownscale {
     this.#failures = new SparseLog(options.log, options.clock);
   }
 
-  judge(request: AdmissionRequest, context: ReviewContext): Decision | Promise<Decision> {
+  judge(
+    request: AdmissionRequest,
+    context: ReviewContext,
+  ): ReviewDecision | Promise<ReviewDecision> {
     const change = planPrepareDownscale(request);
     if (change.kind === 'settled') return change.decision;
     const { old, shrinkage, ungoverned } = change;
@@ -96,7 +99,7 @@ class PrepareDownscale {
     if (old.is === 'StatefulSet') {
       // To be told so has no effect; all that has one rests on the live set.
       if (old.labels.get(PREPARE_DOWNSCALE) !== 'true') return ungoverned;
-      const absent = (): Decision => deny(refusalText(request, shrinkage, differentSet));
+      const absent = (): ReviewDecision => deny(refusalText(request, shrinkage, differentSet));
       return this.#judgeLive({ ...decrease, absent }, context);
     }
     if (old.is === 'Scale') return this.#judgeScale(decrease, context);
@@ -107,7 +110,7 @@ class PrepareDownscale {
   #judgeScale(
     decrease: Omit<Decrease, 'absent'>,
     context: ReviewContext,
-  ): Decision | Promise<Decision> {
+  ): ReviewDecision | Promise<ReviewDecision> {
     const { request, shrinkage } = decrease;
     const { resource } = request;
     if (resource === '')
@@ -115,13 +118,13 @@ class PrepareDownscale {
     if (scaleTarget(request) !== resourceTypes.statefulSets) {
       return allowWithWarning(`unsupported resource ${resource}, allowing the change`);
     }
-    const absent = (error: Error): Decision =>
+    const absent = (error: Error): ReviewDecision =>
       allowWithWarning(`${error.message}, allowing the change`);
     return this.#judgeLive({ ...decrease, absent }, context);
   }
 
   /** Judges by the facts of the live set (D-59). */
-  async #judgeLive(decrease: Decrease, context: ReviewContext): Promise<Decision> {
+  async #judgeLive(decrease: Decrease, context: ReviewContext): Promise<ReviewDecision> {
     const { request, shrinkage } = decrease;
     if (shrinkage.from - shrinkage.to > mostPods) {
       return deny(refusalText(request, shrinkage, tooManyPods));
@@ -147,7 +150,7 @@ class PrepareDownscale {
     deadline: Deadline,
   ): Promise<
     | { readonly kind: 'read'; readonly set: LiveSet }
-    | { readonly kind: 'refused'; readonly decision: Decision }
+    | { readonly kind: 'refused'; readonly decision: ReviewDecision }
   > {
     const { name, namespace, oldObject } = request;
     try {
@@ -166,7 +169,7 @@ class PrepareDownscale {
   }
 
   /** Lets one down-scale of a group go on at a time in this process: the rest are denied without a call. */
-  async #alone(downscale: Downscale, context: ReviewContext): Promise<Decision> {
+  async #alone(downscale: Downscale, context: ReviewContext): Promise<ReviewDecision> {
     const { request, set } = downscale;
     const { namespace, name } = request;
     // A group may bear the name of a set: no name has a slash.
@@ -177,7 +180,7 @@ class PrepareDownscale {
     try {
       return await this.#group.judge(downscale, { deadline: context.deadline(), background });
     } finally {
-      // While pods are still being told to forget it, nobody may prepare them anew.
+      // While pods are still being told to forget it, nobody may prepare them again.
       if (background.length === 0) lock.release();
       else void Promise.allSettled(background).then(lock.release);
     }
@@ -201,7 +204,10 @@ class PrepareDownscale {
   }
 }
 
-function refused(decision: Decision): { readonly kind: 'refused'; readonly decision: Decision } {
+function refused(decision: ReviewDecision): {
+  readonly kind: 'refused';
+  readonly decision: ReviewDecision;
+} {
   return { kind: 'refused', decision };
 }
 

@@ -4,7 +4,7 @@ import { seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { AdmissionBed, ago } from '#support/admission/admission-bed.ts';
 import { prepared, setObject, updateRequest } from '#support/admission/admission-requests.ts';
-import { type Decision, deny } from '../review/review.ts';
+import { deny, type ReviewDecision } from '../review/review.ts';
 
 const hour = 3_600_000;
 const A = 'ingester-zone-a';
@@ -25,7 +25,7 @@ function refused(tail: string, name = A): string {
   return `downscale of statefulsets/${name} in test from 3 to 1 replicas is not allowed because ${tail}`;
 }
 
-function allowed(name = A): Decision {
+function allowed(name = A): ReviewDecision {
   return {
     isAllowed: true,
     message: `downscale of statefulsets/${name} in test from 3 to 1 replicas is allowed -- all pods successfully prepared for shutdown.`,

@@ -24,7 +24,7 @@ export interface ZoneMap {
   readonly configMap: KubernetesObject | undefined;
 }
 
-/** Writes that lose against somebody else's are tried so often (QUIE-2). */
+/** Writes that lose against another client's are tried so often (QUIE-2). */
 const attempts = 5;
 
 /**
@@ -40,7 +40,7 @@ export class ZoneTracker {
 
   /**
    * Reads the map; where there is none, or the one that is shipped without entries, begins it with `sets` as scaled down
-   * now: nobody knows what happened before.
+   * now: it is unknown what happened before.
    *
    * @throws what the client throws
    */

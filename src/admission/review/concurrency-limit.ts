@@ -1,4 +1,4 @@
-/** How much of something may go on at once; nobody waits for it (D-30). */
+/** How much of something may go on at once; nothing waits for it (D-30). */
 export class ConcurrencyLimit {
   readonly #most: number;
   #count = 0;

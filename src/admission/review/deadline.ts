@@ -4,7 +4,7 @@ import { type Millis, type Monotonic, millis } from '#base/units.ts';
 
 /** The one deadline of a review; all that it calls inherits it. */
 export interface Deadline {
-  /** Aborts when the time is over, or nobody waits for the answer any more. */
+  /** Aborts when the time is over, or no caller waits for the answer any more. */
   readonly signal: AbortSignal;
   /** Time that is left, not below 0. */
   readonly remaining: () => Millis;
@@ -12,7 +12,7 @@ export interface Deadline {
 
 /** A deadline with the timer behind it. */
 export interface RunningDeadline extends Deadline {
-  /** Nobody waits any more. */
+  /** Nothing waits any more. */
   readonly abort: (reason: string) => void;
   /** The answer is out: lets go of the timer. */
   readonly release: () => void;

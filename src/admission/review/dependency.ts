@@ -35,7 +35,7 @@ export class MovedError extends Error {
   override readonly name = 'MovedError';
 }
 
-/** Reports whether a compare-and-swap has lost against somebody else's, and may be tried on what stands there now. */
+/** Reports whether a compare-and-swap has lost against another client's, and may be tried on what is there now. */
 export function hasMoved(error: unknown): boolean {
   return error instanceof MovedError || hasLostSwap(error);
 }

@@ -73,7 +73,7 @@ const objects: Readonly<Record<string, readonly [text: string, object: unknown]>
     `{"metadata":{"labels":{"${'x'.repeat(1_000)}":1}}}`,
     { metadata: { labels: { '(a long text)': 0 } } },
   ],
-  'replaces what is only told when it is too long': [
+  'replaces what is only reported when it is too long': [
     `{"user":"${long}"}`,
     { user: '(a long text)' },
   ],
@@ -86,7 +86,7 @@ for (const [what, [text, expected]] of Object.entries(objects)) {
 }
 
 const refused: Readonly<Record<string, readonly [text: string, why: string]>> = {
-  'an array': ['[{"a":1}]', 'is no JSON object'],
+  'an array': ['[{"a":1}]', 'is not a JSON object'],
   'a text that is too long': [
     `{"name":"${long}"}`,
     'has a member name that has more than 12 characters',
@@ -101,19 +101,19 @@ const refused: Readonly<Record<string, readonly [text: string, why: string]>> = 
   ],
   'a repeated member': [
     '{"name":"a","count":1,"name":"b"}',
-    'has a member name that stands there twice',
+    'has a member name that appears twice',
   ],
   'a repeated member that is written otherwise': [
     '{"name":"a","n\\u0061me":"b"}',
-    'has a member name that stands there twice',
+    'has a member name that appears twice',
   ],
   'a repeated object': [
     '{"metadata":{},"metadata":{}}',
-    'has a member metadata that stands there twice',
+    'has a member metadata that appears twice',
   ],
   'a repeated label': [
     '{"metadata":{"labels":{"a":"1","a":"2"}}}',
-    'has a member metadata that has a member labels that has a member a that stands there twice',
+    'has a member metadata that has a member labels that has a member a that appears twice',
   ],
   'a number that is too long': [
     `{"count":1${'0'.repeat(2_000)}}`,
@@ -150,9 +150,9 @@ test('readObject() reads a value as it stands, up to a number of bytes', () => {
     '{"source":[ 1, 2]}': { source: '[ 1, 2]' },
     '{"source":null}': { source: 'null' },
     '{"source":"\\u0041"}': { source: '"\\u0041"' },
-    '{"source":[1}': 'is no well-formed JSON',
-    '{"source":}': 'is no well-formed JSON',
-    '{"source":1,"source":1}': 'has a member source that stands there twice',
+    '{"source":[1}': 'is not well-formed JSON',
+    '{"source":}': 'is not well-formed JSON',
+    '{"source":1,"source":1}': 'has a member source that appears twice',
     '{"other":1}': {},
   };
   for (const [text, expected] of Object.entries(reads)) {
@@ -192,7 +192,7 @@ const malformed: Readonly<Record<string, string>> = {
 for (const [what, text] of Object.entries(malformed)) {
   test(`readObject() finds ${what}`, () => {
     assert.throws(() => JSON.parse(text));
-    assert.equal(read(text), 'is no well-formed JSON');
+    assert.equal(read(text), 'is not well-formed JSON');
   });
 }
 
@@ -225,7 +225,7 @@ test('readObject() reads as JSON what JSON.parse() does, and of it what is wante
         const found = read(text);
         if (!isJsonObject(whole)) assert.equal(typeof found, 'string');
         else if (typeof found === 'string')
-          assert.match(found, /^has a member .* that (?:has more than|stands there twice)/);
+          assert.match(found, /^has a member .* that (?:has more than|appears twice)/);
         else assert.deepEqual(found, wantedOf(whole));
       },
     ),

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '#base/json.ts';
 import { maxDepth, nestsTooDeep, skipBlanks, skipText, skipValue } from './json-scan.ts';
 
 /** How a member is read. Another type than the wanted one is reported by an empty value of that type. */
-export type Reading =
+export type JsonReading =
   /** A text of at most `most` characters. */
   | { readonly as: 'text'; readonly most: number; readonly ifLonger: 'refuse' | 'replace' }
   /** A number, `true`, `false` or `null`. */
@@ -21,7 +21,7 @@ export type Reading =
 export interface Member {
   readonly name: string;
   readonly bytes: Uint8Array;
-  readonly reading: Reading;
+  readonly reading: JsonReading;
 }
 
 /** An object as far as it was wanted, or a clause after "it" that says why it is not read. */
@@ -45,7 +45,7 @@ const firstBeyondAscii = 0x80;
 
 /** Most bytes that one character takes in JSON: an escape such as \u0041. */
 const longestCharacter = 6;
-/** Stands for a text that is only told, and too long for that. */
+/** Stands for a text that is only reported, and too long for that. */
 const longText = '(a long text)';
 /** Longest number that is read, in characters. */
 const longestNumber = 1_024;
@@ -53,19 +53,19 @@ const longestNumber = 1_024;
 const longestName = 400;
 
 /** Returns the member `name`, read as `reading` says. */
-export function member(name: string, reading: Reading): Member {
+export function member(name: string, reading: JsonReading): Member {
   return { name, bytes: Buffer.from(name), reading };
 }
 
 /**
  * Reads the JSON object in `body`. What is not wanted is gone over to its end too and must be JSON, so that a reader who looks
- * at the wanted members only sees what it would see in the whole. A wanted member that stands there twice is refused:
+ * at the wanted members only sees what it would see in the whole. A wanted member that appears twice is refused:
  * readers differ on which of them counts. Memory is bounded by what the wanted members may take, whatever the body is;
  * time grows with its length.
  */
 export function readObject(body: Buffer, wanted: readonly Member[]): ReadObject {
   const start = skipBlanks(body, 0);
-  if (body[start] !== OPEN_BRACE) return refused('is no JSON object');
+  if (body[start] !== OPEN_BRACE) return refused('is not a JSON object');
   const reader = new ObjectReader(body);
   const object = reader.object(start, wanted);
   if (reader.problem !== undefined) return refused(reader.problem);
@@ -73,7 +73,7 @@ export function readObject(body: Buffer, wanted: readonly Member[]): ReadObject 
     return { kind: 'object', object };
   }
   return refused(
-    nestsTooDeep(body) ? `nests deeper than ${maxDepth} levels` : 'is no well-formed JSON',
+    nestsTooDeep(body) ? `nests deeper than ${maxDepth} levels` : 'is not well-formed JSON',
   );
 }
 
@@ -107,7 +107,7 @@ class ObjectReader {
 
   #take(known: Member, valueAt: number, found: Record<string, JsonValue>): void {
     const { name, reading } = known;
-    if (Object.hasOwn(found, name)) this.#refuse(name, 'stands there twice');
+    if (Object.hasOwn(found, name)) this.#refuse(name, 'appears twice');
     else if (reading.as === 'source') found[name] = this.#source(valueAt, name, reading.most);
     else found[name] = this.#value(valueAt, known);
   }
@@ -168,7 +168,7 @@ class ObjectReader {
   }
 
   /** Returns the text in a range that was gone over already. */
-  #text(at: number, name: string, { most, ifLonger }: Reading & { as: 'text' }): string {
+  #text(at: number, name: string, { most, ifLonger }: JsonReading & { as: 'text' }): string {
     const length = this.end - at - 2;
     const text = length > most * longestCharacter ? undefined : textIn(this.#body, at, this.end);
     if (text !== undefined && text.length <= most) return text;

@@ -1,23 +1,23 @@
 import { NO_DOWNSCALE, PREPARE_DOWNSCALE } from './downscale-text.ts';
-import { type Member, member, type Reading, readObject } from './json-reader.ts';
+import { type JsonReading, type Member, member, readObject } from './json-reader.ts';
 import { type ParsedReview, parseDocument, undecodable } from './parse-document.ts';
 import type { ObjectReading } from './review.ts';
 
-const name: Reading = { as: 'text', most: 253, ifLonger: 'refuse' };
+const name: JsonReading = { as: 'text', most: 253, ifLonger: 'refuse' };
 /** A group, a slash and a version. */
-const apiVersion: Reading = { as: 'text', most: 512, ifLonger: 'refuse' };
-const uid: Reading = { as: 'text', most: 256, ifLonger: 'refuse' };
+const apiVersion: JsonReading = { as: 'text', most: 512, ifLonger: 'refuse' };
+const uid: JsonReading = { as: 'text', most: 256, ifLonger: 'refuse' };
 /** For the log only, and as long as an identity provider likes. */
-const userName: Reading = { as: 'text', most: 1_024, ifLonger: 'replace' };
-const scalar: Reading = { as: 'scalar' };
-const labelValue: Reading = { as: 'text', most: 253, ifLonger: 'replace' };
+const userName: JsonReading = { as: 'text', most: 1_024, ifLonger: 'replace' };
+const scalar: JsonReading = { as: 'scalar' };
+const labelValue: JsonReading = { as: 'text', most: 253, ifLonger: 'replace' };
 /** Those that a webhook looks at: a set may have thousands. */
-const labels: Reading = {
+const labels: JsonReading = {
   as: 'texts',
   members: [member(NO_DOWNSCALE, labelValue), member(PREPARE_DOWNSCALE, labelValue)],
 };
 
-function object(...members: readonly Member[]): Reading {
+function object(...members: readonly Member[]): JsonReading {
   return { as: 'members', members };
 }
 
@@ -27,7 +27,7 @@ const workload = object(
   member('metadata', object(member('uid', uid), member('labels', labels))),
   member('spec', object(member('replicas', scalar))),
 );
-/** What any webhook looks at beside the objects: one that is missing here would be read as absent. */
+/** What any webhook looks at in addition to the objects: one that is missing here would be read as absent. */
 const requestMembers: readonly Member[] = [
   member('uid', uid),
   member('kind', object(member('group', name), member('version', name), member('kind', name))),

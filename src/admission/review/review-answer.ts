@@ -1,12 +1,12 @@
-import type { Decision, PatchOperation, Refusal, Review } from './review.ts';
+import type { PatchOperation, Review, ReviewDecision, ReviewRefusal } from './review.ts';
 
 /** Returns the body that answers `review`: kind and version as asked, and the uid of the request. */
-export function reviewAnswer({ apiVersion, request }: Review, decision: Decision): string {
+export function reviewAnswer({ apiVersion, request }: Review, decision: ReviewDecision): string {
   const head = `{"kind":"AdmissionReview","apiVersion":"${apiVersion}","response":`;
   return `${head}${responseOf(request.uid, decision)}}`;
 }
 
-function responseOf(uid: string, decision: Decision): string {
+function responseOf(uid: string, decision: ReviewDecision): string {
   const { isAllowed } = decision;
   const status = statusOf(decision);
   const warnings = isAllowed ? decision.warnings : undefined;
@@ -26,7 +26,7 @@ function patchMembers(patch: readonly PatchOperation[]): object {
 }
 
 /** Returns the status of a denial; `metadata` is empty, and always there. */
-function statusOf(decision: Decision): object | undefined {
+function statusOf(decision: ReviewDecision): object | undefined {
   if (decision.message === undefined) return undefined;
   const { message } = decision;
   if (decision.isAllowed) return { metadata: {}, message };
@@ -36,11 +36,11 @@ function statusOf(decision: Decision): object | undefined {
 }
 
 /** Returns a status as the API server itself answers for an object that is invalid. */
-function invalidStatus({ message, causes, invalid }: Refusal): object {
+function invalidStatus({ message, causes, invalid }: ReviewRefusal): object {
   const details = { ...invalid, causes };
   return { status: 'Failure', message, reason: 'Invalid', details, code: 422 };
 }
 
-function detailsOf({ causes }: Refusal): object | undefined {
+function detailsOf({ causes }: ReviewRefusal): object | undefined {
   return causes === undefined ? undefined : { causes };
 }

@@ -6,7 +6,7 @@ import { routeLabel } from '#telemetry/http/http-route.ts';
 import type { OpenSpan, TraceHeaders, Tracing } from '#telemetry/tracing/tracing.ts';
 import { type RunningDeadline, spanOf, startDeadline } from './deadline.ts';
 import { parseReview } from './parse-review.ts';
-import type { AdmissionRequest, Decision, Review, ReviewContext, Webhook } from './review.ts';
+import type { AdmissionRequest, Review, ReviewContext, ReviewDecision, Webhook } from './review.ts';
 import { reviewAnswer } from './review-answer.ts';
 import { type CountReview, reviewOutcome } from './review-metrics.ts';
 import { decisionAttributes, reviewAttributes, reviewStart } from './review-span.ts';
@@ -49,7 +49,7 @@ export interface PostedAnswer {
   readonly body: string;
 }
 
-/** Answers what is posted to one path; without a promise where nobody has to be asked. Never rejects, never throws. */
+/** Answers what is posted to one path; without a promise where nothing has to be asked. Never rejects, never throws. */
 export type Handler = (posted: PostedReview) => PostedAnswer | Promise<PostedAnswer>;
 
 /** Returns the handler of each webhook by its path. */
@@ -161,7 +161,7 @@ class Judgement implements ReviewContext {
   }
 
   /** Denies after a fault of this program: what may be governed is not let through (HOOK-1). */
-  #failed(error: unknown): Decision {
+  #failed(error: unknown): ReviewDecision {
     const { message } = errorOf(error);
     const { path } = this.#webhook;
     const { uid } = this.#review.request;
@@ -172,7 +172,7 @@ class Judgement implements ReviewContext {
     return { isAllowed: false, message: 'the admission webhook failed', code: 429, causes, doubt };
   }
 
-  #answered(decision: Decision): PostedAnswer {
+  #answered(decision: ReviewDecision): PostedAnswer {
     const isLate = this.#deadline?.signal.aborted === true;
     this.#deadline?.release();
     this.#options.countReview?.(this.#route, reviewOutcome(decision, isLate));
@@ -199,7 +199,7 @@ class Judgement implements ReviewContext {
   }
 
   /** Tells what became of it. */
-  #logDecision(decision: Decision): void {
+  #logDecision(decision: ReviewDecision): void {
     this.#options.log.debug('admission review answered', {
       uid: this.#review.request.uid,
       allowed: decision.isAllowed,

@@ -6,7 +6,7 @@ import { ManualClock } from '#support/clocks/manual-clock.ts';
 import { silentLogger } from '#support/telemetry/silent-logger.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { denyForFailure } from './dependency.ts';
-import { type Decision, deny, type ReviewContext } from './review.ts';
+import { deny, type ReviewContext, type ReviewDecision } from './review.ts';
 import { handlersOf } from './review-handler.ts';
 import { reviewCounter } from './review-metrics.ts';
 
@@ -15,7 +15,7 @@ const route = 'admission_no_downscale';
 
 /** What is counted of one review that `judge` answers; a caller that asks for the deadline gets one that is over. */
 async function counted(
-  judge: (context: ReviewContext) => Decision | Promise<Decision>,
+  judge: (context: ReviewContext) => ReviewDecision | Promise<ReviewDecision>,
 ): Promise<readonly string[]> {
   const registry = createMetricsRegistry();
   const clock = new ManualClock();
@@ -53,7 +53,10 @@ async function counted(
 const failure = new Error('no answer');
 const cases: Record<
   string,
-  readonly [outcome: string, judge: (context: ReviewContext) => Decision | Promise<Decision>]
+  readonly [
+    outcome: string,
+    judge: (context: ReviewContext) => ReviewDecision | Promise<ReviewDecision>,
+  ]
 > = {
   'that is let through': ['Allowed', () => ({ isAllowed: true })],
   'that is let through with a warning': ['Allowed', () => ({ isAllowed: true, warnings: ['w'] })],

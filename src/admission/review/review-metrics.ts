@@ -1,5 +1,5 @@
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
-import { type Decision, type Doubt, doubts } from './review.ts';
+import { type Doubt, doubts, type ReviewDecision } from './review.ts';
 
 /** What became of a review: let through, denied by a rule or by a pod, or denied in doubt. */
 export type ReviewOutcome = 'Allowed' | 'Denied' | Doubt;
@@ -8,7 +8,7 @@ export type ReviewOutcome = 'Allowed' | 'Denied' | Doubt;
 export type CountReview = (route: string, outcome: ReviewOutcome) => void;
 
 /** Returns what became of a review whose answer is `decision`. @param isLate whether its time was over before the answer */
-export function reviewOutcome(decision: Decision, isLate: boolean): ReviewOutcome {
+export function reviewOutcome(decision: ReviewDecision, isLate: boolean): ReviewOutcome {
   if (decision.isAllowed) return 'Allowed';
   const { doubt = 'Denied' } = decision;
   return isLate && doubt === 'DependencyFailed' ? 'DeadlineExceeded' : doubt;

@@ -6,7 +6,7 @@ import { ManualClock } from '#support/clocks/manual-clock.ts';
 import { keptTracing } from '#support/telemetry/kept-tracing.ts';
 import type { SeenSpan } from '#support/telemetry/otlp-spans.ts';
 import { silentLogger } from '#support/telemetry/silent-logger.ts';
-import type { Decision } from './review.ts';
+import type { ReviewDecision } from './review.ts';
 import { handlersOf, type PostedAnswer } from './review-handler.ts';
 
 const path = '/admission/prepare-downscale';
@@ -18,7 +18,7 @@ interface Judged {
 
 /** A posted review, and what its webhook says to it. */
 interface Posted {
-  readonly judge?: () => Decision | Promise<Decision>;
+  readonly judge?: () => ReviewDecision | Promise<ReviewDecision>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly contentType?: string;
   readonly body?: string;

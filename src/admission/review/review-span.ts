@@ -1,5 +1,5 @@
 import type { SpanAttributes, SpanStart, TraceHeaders } from '#telemetry/tracing/tracing.ts';
-import type { AdmissionRequest, Decision } from './review.ts';
+import type { AdmissionRequest, ReviewDecision } from './review.ts';
 
 /** Returns how the span of a review that was posted to `path` begins; the caller's trace goes on in it. */
 export function reviewStart(path: string, caller: TraceHeaders = {}): SpanStart {
@@ -21,7 +21,7 @@ export function reviewAttributes(request: AdmissionRequest): SpanAttributes {
 }
 
 /** Returns what a span says of a decision. */
-export function decisionAttributes(decision: Decision): SpanAttributes {
+export function decisionAttributes(decision: ReviewDecision): SpanAttributes {
   const answered = { 'http.response.status_code': 200, 'response.allowed': decision.isAllowed };
   if (decision.isAllowed) return answered;
   const { code, causes = [] } = decision;

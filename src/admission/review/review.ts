@@ -51,7 +51,7 @@ export interface Cause {
   readonly field?: string;
 }
 
-/** A change of the object under review, as JSON Patch has it (RFC 6902): sets one number, whatever stands there. */
+/** A change of the object under review, as JSON Patch has it (RFC 6902): sets one number, whatever is there. */
 export interface PatchOperation {
   readonly op: 'add';
   /** A JSON pointer whose parent exists. */
@@ -73,7 +73,7 @@ export const doubts = [
   'DependencyFailed',
   /** Our Role does not permit to ask. */
   'Forbidden',
-  /** Nobody answered in time. */
+  /** No server answered in time. */
   'DeadlineExceeded',
   /** Too many reviews were under way. */
   'Overloaded',
@@ -91,7 +91,7 @@ export const doubts = [
 export type Doubt = (typeof doubts)[number];
 
 /** What a webhook says to a request. */
-export type Decision =
+export type ReviewDecision =
   | {
       readonly isAllowed: true;
       /** `status.message`. */
@@ -100,10 +100,10 @@ export type Decision =
       /** Absent, or empty: the object stays as it is. Only what a MutatingWebhookConfiguration names may have any. */
       readonly patch?: readonly PatchOperation[];
     }
-  | Refusal;
+  | ReviewRefusal;
 
 /** A denial. */
-export interface Refusal {
+export interface ReviewRefusal {
   readonly isAllowed: false;
   /** Ends up before the user's eyes, after the name of the webhook. */
   readonly message: string;
@@ -117,7 +117,7 @@ export interface Refusal {
 }
 
 /** A denial that says to programs, too, what to make of it. */
-export type ReasonedRefusal = Refusal & Required<Pick<Refusal, 'code' | 'causes'>>;
+export type ReasonedRefusal = ReviewRefusal & Required<Pick<ReviewRefusal, 'code' | 'causes'>>;
 
 /** What a review may use while it is judged. */
 export interface ReviewContext {
@@ -144,18 +144,21 @@ export interface Webhook {
    * Judges the review, and never rejects for bad input or a failed dependency: those are decisions. May look at what
    * `parse-review.ts` reads.
    */
-  judge(request: AdmissionRequest, context: ReviewContext): Decision | Promise<Decision>;
+  judge(
+    request: AdmissionRequest,
+    context: ReviewContext,
+  ): ReviewDecision | Promise<ReviewDecision>;
 }
 
 /** Allows without a word. */
-export const allow: Decision = Object.freeze({ isAllowed: true });
+export const allow: ReviewDecision = Object.freeze({ isAllowed: true });
 
 /** Allows with one warning that users of kubectl see. */
-export function allowWithWarning(warning: string): Decision {
+export function allowWithWarning(warning: string): ReviewDecision {
   return { isAllowed: true, warnings: [warning] };
 }
 
 /** Denies without a code, as both down-scale webhooks do. @param doubt absent: by a rule */
-export function deny(message: string, doubt?: Doubt): Decision {
+export function deny(message: string, doubt?: Doubt): ReviewDecision {
   return { isAllowed: false, message, ...(doubt !== undefined && { doubt }) };
 }

@@ -65,7 +65,7 @@ test('sharedReads() sends two requests for ten equal reads, the second once the 
   assert.deepEqual(await Promise.all(reads), ['1', ...Array.from({ length: 9 }, () => '2')]);
 });
 
-test('sharedReads() answers nobody with what was asked for before', async () => {
+test('sharedReads() answers no caller with what was asked for before', async () => {
   const bed = new Bed();
   const first = bed.read();
   await bed.clock.settle();
@@ -123,7 +123,7 @@ test('sharedReads() lets one who leaves go, and goes on for the others', async (
   assert.deepEqual([await first, await stays, bed.sent.length], ['1', '2', 2]);
 });
 
-test('sharedReads() ends a request for which nobody waits any more', async () => {
+test('sharedReads() ends a request for which nothing waits any more', async () => {
   const bed = new Bed();
   const review = new AbortController();
   const read = bed.read({ signal: review.signal });
@@ -147,7 +147,7 @@ test('sharedReads() sends nothing for those who left before, and reads for who c
   assert.equal(await next, '2');
 });
 
-test('sharedReads() tells each who waits of a failure, and reads anew for the next', async () => {
+test('sharedReads() tells each who waits of a failure, and reads again for the next', async () => {
   const bed = new Bed();
   const first = bed.read();
   const others = [bed.read(), bed.read()];

@@ -11,9 +11,9 @@ const patience = seconds(1);
 /**
  * Returns `client` whose equal reads share a request, so that a flood of equal reviews costs two requests and not one each.
  *
- * Who asks joins only a read that has **not been sent yet**: one that is under way may be answered by what stood before the
+ * Who asks joins only a read that has **not been sent yet**: one that is under way may be answered by what was before the
  * review that asks had begun. So of each object at most one read is under way and one waits for its end, or for the second
- * after which nobody waits for a read that hangs. For callers whose signal aborts when their timeout passes.
+ * after which nothing waits for a read that hangs. For callers whose signal aborts when their timeout passes.
  */
 export function sharedReads(client: Client, clock: Clock): Client {
   const reads = new SharedReads(client, clock);
@@ -64,7 +64,7 @@ class SharedReads {
   }
 
   #soon(path: string, lane: Lane): Timer {
-    const options = { owner: 'read beside one that hangs', background: true };
+    const options = { owner: 'read in parallel to one that hangs', background: true };
     return this.#clock.timer(patience, () => this.#send(path, lane), options);
   }
 
@@ -88,7 +88,7 @@ class SharedRead {
   readonly #clock: Clock;
   readonly #request: (options: CallOptions) => Promise<KubernetesObject>;
   readonly #answer = Promise.withResolvers<KubernetesObject>();
-  /** Aborts when nobody waits any more. */
+  /** Aborts when no caller waits any more. */
   readonly #unwanted = new AbortController();
   #waiting = 0;
   #isSent = false;

@@ -29,14 +29,14 @@ export interface AdmissionListenerOptions {
 }
 
 /** One request, and its answer to be. */
-export interface Exchange {
+export interface ListenerExchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   readonly target: RequestTarget;
 }
 
 /** Answers one request; a fault of this program ends its connection. */
-export type AdmissionListener = (exchange: Exchange) => void;
+export type AdmissionListener = (exchange: ListenerExchange) => void;
 
 /** Bytes of bodies that a server holds at once. */
 const bodyRoom: number = 16 * 1_024 * 1_024;
@@ -58,9 +58,9 @@ export function admissionListener(options: AdmissionListenerOptions): AdmissionL
     log.error('webhook server failed', { err: errorOf(error) });
     outgoing.destroy();
   };
-  const serve = (exchange: Exchange): void => {
+  const serve = (exchange: ListenerExchange): void => {
     const { incoming, outgoing, target } = exchange;
-    // A thousand may stand in one chunk, which is parsed to its end: no answer could be sent.
+    // A thousand may be in one chunk, which is parsed to its end: no answer could be sent.
     if (underWay.isRefused(incoming)) return;
     const refused = refusal(exchange);
     if (refused !== undefined) return writeResponse(outgoing, refused);
@@ -88,7 +88,7 @@ function clusterCheck({
   handlers,
   metrics,
   log,
-}: AdmissionListenerOptions): (exchange: Exchange) => WholeResponse | undefined {
+}: AdmissionListenerOptions): (exchange: ListenerExchange) => WholeResponse | undefined {
   const report = { metrics, logger: log, routeOf: admissionRoutes(handlers) };
   return ({ incoming, target: { path } }) => {
     if (!clusterValidation.isEnabled) return undefined;
@@ -105,7 +105,7 @@ function elsewhere({ url = '' }: IncomingMessage): WholeResponse {
   return { status: 404, body: '404 page not found\n' };
 }
 
-interface BegunExchange extends Exchange {
+interface BegunExchange extends ListenerExchange {
   readonly begun: Monotonic;
 }
 

@@ -16,7 +16,7 @@ import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { noDownscale } from '../downscale/no-downscale.ts';
 import { ConcurrencyLimit } from '../review/concurrency-limit.ts';
-import type { Decision, Webhook } from '../review/review.ts';
+import type { ReviewDecision, Webhook } from '../review/review.ts';
 import { handlersOf } from '../review/review-handler.ts';
 import { type AdmissionServer, startAdmissionServer } from './admission-server.ts';
 
@@ -25,7 +25,7 @@ const registry = createMetricsRegistry();
 const metrics = createHttpServerMetrics(registry);
 
 /** Answers what the test says, as soon as the deadline allows. */
-function saying(path: string, decision: Decision): Webhook {
+function saying(path: string, decision: ReviewDecision): Webhook {
   return { path, patience: undefined, judge: () => decision };
 }
 
@@ -151,7 +151,7 @@ const refusedTexts: Record<string, readonly [body: string, want: RegExp]> = {
   ],
   'YAML, which nothing sends (D-58) [admission 13]': [
     'apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\n',
-    /^Request could not be decoded: it is no JSON object\n$/,
+    /^Request could not be decoded: it is not a JSON object\n$/,
   ],
   'a name of 7 MiB (D-58)': [
     JSON.stringify(review({ name: 'x'.repeat(7 * 1_024 * 1_024) })),

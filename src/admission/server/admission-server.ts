@@ -11,7 +11,7 @@ import {
   type AdmissionListenerOptions,
   admissionListener,
   admissionRoutes,
-  type Exchange,
+  type ListenerExchange,
 } from './admission-listener.ts';
 import { requestTarget } from './request-target.ts';
 
@@ -168,7 +168,7 @@ class TlsServer implements AdmissionServer {
   }
 
   /** Counts and times the request by what was really sent. */
-  #observe({ incoming, outgoing, target }: Exchange): void {
+  #observe({ incoming, outgoing, target }: ListenerExchange): void {
     const { metrics, clock } = this.#options;
     const { method = '', headers } = incoming;
     const route = this.#routeOf(target.path);

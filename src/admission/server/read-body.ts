@@ -35,7 +35,7 @@ interface HeldBody {
 
 /**
  * Bytes of bodies that may be held at once, over all requests. Where they are short, slow bodies make room: who holds
- * bytes and sends no more keeps nobody out for long, and who is slow for a reason is only cut off while others need it.
+ * bytes and sends no more keeps no client out for long, and who is slow for a reason is only cut off while others need it.
  */
 export class BodyRoom {
   readonly #size: number;
@@ -128,7 +128,7 @@ class Reading implements HeldBody {
   readonly #room: BodyRoom;
   readonly #reader: StoppableReader;
   #chunks: Buffer[] = [];
-  /** Takes the place of the chunks of a long body: else it would stand in memory twice when it is whole. */
+  /** Takes the place of the chunks of a long body: else it would be in memory twice when it is whole. */
   #long: Buffer | undefined;
   #length = 0;
   readonly #stated: number;

@@ -52,7 +52,7 @@ export function phasedWebhookConfigurations(place: PhasedWebhookPlace): readonly
   return hooks.map((hook) => configuration(hook, place));
 }
 
-/** Where the API server finds them beside the webhooks of rollout groups, which review the operator's own namespace. */
+/** Where the API server finds them in addition to the webhooks of rollout groups, which review the operator's own namespace. */
 export interface SharedWebhookPlace {
   readonly namespace: string;
   /** @default `rollout-operator` */

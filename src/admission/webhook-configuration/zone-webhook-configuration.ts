@@ -51,7 +51,7 @@ export function zoneWebhookConfiguration({
   });
 }
 
-/** Where the API server finds it beside the webhooks of rollout groups, which review the operator's own namespace. */
+/** Where the API server finds it in addition to the webhooks of rollout groups, which review the operator's own namespace. */
 export interface SharedZoneWebhookPlace extends Pick<ZoneWebhookPlace, 'namespace' | 'port'> {
   /** @default `rollout-operator` */
   readonly service?: string;

@@ -9,7 +9,7 @@ interface Lane {
 
 /**
  * At most `width` holders at a time for each key, first come, first served; keys do not wait for one another (D-24).
- * A key that nobody uses takes no memory.
+ * A key that is not used takes no memory.
  */
 export class CallLanes {
   readonly #width: number;

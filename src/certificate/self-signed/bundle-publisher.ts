@@ -51,7 +51,7 @@ const longestBackoff = seconds(30);
 const refusedPause = minutes(5);
 /** Certificates of a bundle that are looked into though the Secret does not name them; any more are a stranger's. */
 const mostUnnamed = 32;
-/** Somebody who writes another bundle again and again is answered this often at most. */
+/** A user who writes another bundle again and again is answered this often at most. */
 const writePause = seconds(1);
 
 /**
@@ -242,7 +242,7 @@ export class BundlePublisher {
   }
 
   #failed(key: string, error: unknown, signal: AbortSignal): PassResult {
-    // Gone, or written by somebody else: its watch event wakes the key again.
+    // Gone, or written by another client: its watch event wakes the key again.
     if (isNotFound(error) || signal.aborted) return done;
     if (isConflict(error)) return { kind: 'retry', retryAfter: undefined };
     const err = errorOf(error);

@@ -37,13 +37,13 @@ const refusals: Readonly<Record<string, { readonly given: JsonObject; readonly w
     given: secret({ cert: one.cert, key: one.key }),
     want: /^Secret "test\/s" has data, but lacks "ca"; delete it, or take its data away, to have a new certificate made, or name another with -server-tls\.self-signed-cert\.secret-name$/,
   },
-  'of somebody else, with other members': {
+  'of another owner, with other members': {
     given: secret({ 'tls.crt': one.cert, 'tls.key': one.key }, 'kubernetes.io/tls'),
     want: /^Secret "test\/s" has data, but lacks "ca", "cert", "key"; delete it/,
   },
-  'of somebody else, still empty': {
+  'of another owner, still empty': {
     given: { type: 'kubernetes.io/service-account-token' },
-    want: /^Secret "test\/s" is of type "kubernetes.io\/service-account-token", so it is somebody else's; delete it/,
+    want: /^Secret "test\/s" is of type "kubernetes.io\/service-account-token", so it belongs to another program; delete it/,
   },
   '[admission 87] with the key of another certificate': {
     given: secret({ ...whole, key: two.key }),
@@ -133,7 +133,7 @@ describe('parseSecret()', () => {
     );
   });
 
-  test('counts a next pair that nobody vouches for as none', () => {
+  test('counts a next pair that no CA vouches for as none', () => {
     const rotation = { ...whole, 'next-cert': two.cert, 'next-key': two.key };
     const state = parseSecret('test/s', secret(rotation));
     assert.equal(state.kind === 'valid' && state.content.next, undefined);

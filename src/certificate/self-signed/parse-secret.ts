@@ -6,7 +6,7 @@ import { parseAuthorities, parseLeaf } from '../read-pair.ts';
 
 /**
  * Returns what the Secret `name` (as `namespace/name`) holds: nothing, a whole certificate, or what is of no use. A next
- * pair that cannot be used counts as none: it will be made anew.
+ * pair that cannot be used counts as none: it will be recreated.
  */
 export function parseSecret(name: string, secret: JsonObject): SecretState {
   const data = secret['data'];
@@ -14,7 +14,7 @@ export function parseSecret(name: string, secret: JsonObject): SecretState {
   if (Object.keys(members).length === 0) {
     const { type } = secret;
     if (type === undefined || type === 'Opaque') return { kind: 'empty' };
-    return refused(name, `is of type ${JSON.stringify(type)}, so it is somebody else's`);
+    return refused(name, `is of type ${JSON.stringify(type)}, so it belongs to another program`);
   }
   const missing = Object.values(SECRET_KEYS).filter((key) => textOf(members, key).trim() === '');
   if (missing.length > 0) {

@@ -44,7 +44,7 @@ export class SecretStore {
   /**
    * Stores `content` in place of `basis`, keeping whatever else the object has; the first of several writers wins.
    *
-   * @returns what is stored now; undefined when somebody else was first
+   * @returns what is stored now; undefined when another client was first
    * @throws {ApiError | TransportError} for any other failure; the write may have had its effect
    */
   async write(
@@ -68,7 +68,7 @@ export class SecretStore {
       return this.#stored(written);
     } catch (error) {
       const isLost = isAlreadyExists(error) || isConflict(error);
-      // Deleted in between: the next look makes it anew.
+      // Deleted in between: the next look recreates it.
       if (isLost || (basis.object !== undefined && isNotFound(error))) return undefined;
       throw error;
     }

@@ -1,6 +1,6 @@
 /** One PEM block of a text. */
 export interface PemBlock {
-  /** What stands between its markers, without white space: base64 of the DER form. */
+  /** What is between its markers, without white space: base64 of the DER form. */
   readonly body: string;
   /** The block alone, with a line break at its end. */
   readonly pem: string;
@@ -10,14 +10,14 @@ const begin = '-----BEGIN CERTIFICATE-----';
 const end = '-----END CERTIFICATE-----';
 
 /**
- * Returns the certificates in `text`, in order; whatever stands between them is left out.
+ * Returns the certificates in `text`, in order; whatever is between them is left out.
  *
  * The writer of the text chooses its length: each character is looked at a fixed number of times, which a regular
  * expression over a whole block does not promise.
  */
 export function certificateBlocks(text: string): readonly PemBlock[] {
   const parts = text.split(end);
-  // What stands behind the last end marker is no whole block.
+  // What is behind the last end marker is no whole block.
   return parts.slice(0, -1).flatMap((part) => {
     const start = part.lastIndexOf(begin);
     return start < 0 ? [] : blockOf(part.slice(start + begin.length));

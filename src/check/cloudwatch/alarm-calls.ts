@@ -14,7 +14,7 @@ const apartFor = minutes(10);
 
 /**
  * Which alarms are called for together. CloudWatch refuses a call as a whole because of one name in it, which anybody may have
- * written: those of a call that was refused are asked for one by one, and whoever is refused alone stays alone for a while.
+ * written: those of a call that was refused are asked for one by one, and one that is refused alone stays alone for a while.
  */
 export class AlarmCalls {
   readonly #clock: Pick<Clock, 'monotonic'>;

@@ -4,7 +4,7 @@ import type { CheckReason } from '../answer.ts';
 /** One alarm as its server tells of it. */
 export interface Alarm {
   readonly name: string;
-  /** As the server wrote it: `OK`, `ALARM`, `INSUFFICIENT_DATA`, or what nobody knows yet. */
+  /** As the server wrote it: `OK`, `ALARM`, `INSUFFICIENT_DATA`, or what is not known yet. */
   readonly state: string;
   /** Why it is in that state, for people. */
   readonly reason?: string;

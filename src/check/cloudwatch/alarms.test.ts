@@ -42,7 +42,7 @@ describe('Alarms', () => {
     return asked;
   }
 
-  test('calls nothing where nobody asks', async () => {
+  test('calls nothing where no key asks', async () => {
     await clock.advance(60_000);
     assert.equal(source.calls.length, 0);
     source.states.set('a', 'OK');
@@ -165,7 +165,7 @@ describe('Alarms', () => {
     assert.deepEqual(source.calls, [['a'], ['a', 'b']]);
   });
 
-  test('asks no more for what nobody asked for in 10 minutes', async () => {
+  test('asks no more for what no key asked for in 10 minutes', async () => {
     ask('a');
     await clock.advance(600_200);
     ask('b');

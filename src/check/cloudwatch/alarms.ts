@@ -25,13 +25,13 @@ export interface AlarmAsking {
   /** Told when its answer was asked for, which may have been before the question. */
   readonly sent?: (at: Monotonic) => void;
   /**
-   * Answers that were asked for earlier are not taken, but a next round awaited. Whoever counts no answer from before a
+   * Answers that were asked for earlier are not taken, but a next round awaited. A caller that counts no answer from before a
    * certain moment names it here, as the same answer would come again and again. @default one period ago
    */
   readonly notBefore?: Monotonic;
 }
 
-/** Nobody asks for it any more: the rounds go without it. */
+/** Nothing asks for it any more: the rounds go without it. */
 const unusedAfter = minutes(10);
 
 /** A round of calls. */
@@ -56,7 +56,7 @@ const givenUp: Finding = {
 
 /**
  * Alarms, asked for by many and called for together: one round of calls a period at most, for all alarms that were asked for
- * lately. Its answers are kept for a period, so that whoever asks meanwhile has one at once, and knows how old it is. Nobody
+ * lately. Its answers are kept for a period, so that a caller that asks meanwhile has one at once, and knows how old it is. Nobody
  * asks: nothing is called.
  */
 export class Alarms {
@@ -139,14 +139,14 @@ export class Alarms {
     return finding === undefined ? undefined : { at: round.at, finding };
   }
 
-  /** Whether the round that is under way brings the answer. */
+  /** Reports whether the round that is under way brings the answer. */
   #isComing({ name, notBefore }: Waiter): boolean {
     const round = this.#round;
     if (round === undefined || round.findings !== undefined) return false;
     return round.names.has(name) && round.at >= notBefore;
   }
 
-  /** Sets the timer of the next round where somebody waits for it, and cancels it where nobody does any more. */
+  /** Sets the timer of the next round where a caller waits for it, and cancels it where nobody does any more. */
   #schedule(): void {
     const isRunning = this.#round !== undefined && this.#round.findings === undefined;
     const isNeeded = [...this.#waiting].some((each) => !this.#isComing(each));

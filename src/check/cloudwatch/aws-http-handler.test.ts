@@ -52,7 +52,7 @@ describe('AwsHttpHandler', () => {
   });
 
   const wrong: Readonly<Record<string, Partial<AwsRequest>>> = {
-    'a method that nobody uses': { method: 'TRACE' },
+    'a method that is not used': { method: 'TRACE' },
     'a body that is a stream': { method: 'POST', body: new ReadableStream() },
   };
   for (const [name, part] of Object.entries(wrong)) {

@@ -11,7 +11,7 @@ import {
 import { readAuthorityBundle } from '../http/authority-bundle.ts';
 import { ServerPools } from '../http/server-pools.ts';
 
-/** A request as the SDK of AWS hands it to whoever sends it. */
+/** A request as the SDK of AWS hands it to its HTTP handler. */
 export interface AwsRequest {
   readonly method: string;
   /** With its colon. */
@@ -93,7 +93,7 @@ export class AwsHttpHandler {
   ): Promise<{ response: AwsResponse }> {
     const url = urlOf(request);
     const trust = await this.#trusted();
-    // Fetches of credentials go on when nobody asks any more.
+    // Fetches of credentials go on when nothing asks any more.
     if (this.#isClosed) throw noAnswer(new Error('the connections have been ended'), url);
     const server = { key: url.origin, trust };
     this.#pools.enter(server);
@@ -170,7 +170,7 @@ function methodOf({ method }: AwsRequest): Method {
   return known;
 }
 
-/** Encoded as signatures have it. */
+/** Returns path and query, encoded as in the signature. */
 function targetOf({ path, query = {} }: AwsRequest): string {
   const pairs = Object.entries(query).flatMap(([name, value]) => {
     if (value === null) return [encoded(name)];

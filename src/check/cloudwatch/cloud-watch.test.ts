@@ -156,12 +156,12 @@ describe('openCloudWatch()', () => {
     'a page for people': {
       obstacle: answeringText(200, '<html>'),
       reason: 'Unreadable',
-      why: /its answer is none of CloudWatch: Unexpected token/,
+      why: /its answer is not from CloudWatch: Unexpected token/,
     },
     'an empty answer': {
       obstacle: answeringText(200, ''),
       reason: 'Unreadable',
-      why: /its answer is none of CloudWatch: answer must have CompositeAlarms or MetricAlarms$/,
+      why: /its answer is not from CloudWatch: answer must have CompositeAlarms or MetricAlarms$/,
     },
     'a list that is none': {
       obstacle: answeringText(200, '{"MetricAlarms":"x"}'),
@@ -179,7 +179,7 @@ describe('openCloudWatch()', () => {
         '{"MetricAlarms":[{"AlarmName":"a","StateTransitionedTimestamp":{}}]}',
       ),
       reason: 'Unreadable',
-      why: /its answer is none of CloudWatch/,
+      why: /its answer is not from CloudWatch/,
     },
     'connections that break': {
       obstacle: broken,
@@ -224,7 +224,7 @@ describe('openCloudWatch()', () => {
     });
   }
 
-  test('gives up at once, and asks anew with another client', async () => {
+  test('gives up at once, and asks again with another client', async () => {
     const came = Promise.withResolvers<void>();
     server.obstacles.push(() => came.resolve());
     const source = cloudWatch();

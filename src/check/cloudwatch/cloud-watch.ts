@@ -35,7 +35,7 @@ export interface CloudWatchOptions {
 
 /** The SDK asks an endpoint on the same node several times; after a second of silence it would warn, beside our log. */
 const metadataTimeout = millis(750);
-/** What the SDK hands on to whoever reads credentials: shared files may have been renewed since it read them. */
+/** What the SDK hands on to the reader of credentials: shared files may have been renewed since it read them. */
 const readAnew = { ignoreCache: true };
 /** Most that one answer may have, and what it has at most for 100 names but for twins. */
 const pageSize = 100;
@@ -43,7 +43,7 @@ const pageSize = 100;
 const mostPages = 3;
 
 /**
- * Returns CloudWatch of AWS. The SDK is loaded with the first question: whoever names no alarm never has it in memory. A
+ * Returns CloudWatch of AWS. The SDK is loaded with the first question: an installation without alarms never has it in memory. A
  * request that fails in passing is tried again by the SDK, as that of the peer does.
  */
 export function openCloudWatch(options: CloudWatchOptions): AlarmSource {
@@ -81,7 +81,7 @@ class CloudWatch implements AlarmSource {
     const first = await Promise.race([read, given.promise]);
     signal.removeEventListener('abort', giveUp);
     // A client keeps what it has, credentials that are no longer taken, too; but another one would start one more helper
-    // for credentials beside one that hangs.
+    // for credentials in parallel to one that hangs.
     const isDue = first.kind === 'error' && first.mayBeOfOneName !== true;
     if (isDue && this.#resolving === undefined) this.#endClient();
     return first;
@@ -113,7 +113,7 @@ class CloudWatch implements AlarmSource {
       const parsed = parseAlarms(await client.send(command, sending));
       if (parsed.kind === 'invalid') {
         const why = problemText(parsed.problem);
-        return failed('Unreadable', `its answer is none of CloudWatch: ${why}`);
+        return failed('Unreadable', `its answer is not from CloudWatch: ${why}`);
       }
       const { length } = parsed.value.alarms;
       if (length > pageSize) {
@@ -130,7 +130,7 @@ class CloudWatch implements AlarmSource {
 
   /** Waits until there are credentials, or none to be had; a helper for them can be given up by nobody. */
   async #resolved({ config }: CloudWatchClient): Promise<void> {
-    // Whoever waited for those first is told why there are none, and may have given them up.
+    // A caller that waited for those first gets the reason why there are none, and may have given them up.
     await this.#resolving?.catch(() => undefined);
     this.#resolving ??= config.credentials().finally(() => {
       this.#resolving = undefined;
@@ -159,7 +159,7 @@ class CloudWatch implements AlarmSource {
   }
 }
 
-/** In bytes: several times what CloudWatch lets an alarm have. */
+/** Returns the longest answer in bytes: several times what CloudWatch lets these alarms have. */
 function longestFor({ length }: readonly string[]): number {
   return 262_144 + length * 32_768;
 }
@@ -172,7 +172,7 @@ function failed(reason: Failure['reason'], why: string): Failure {
 
 type AwsLog = (...content: readonly unknown[]) => void;
 
-/** Only what the SDK warns of: it would log whole requests, and errors are told with the answer. */
+/** Logs warnings of the SDK only: it would log whole requests, and errors are reported with the answer. */
 function loggerOf(
   log: Pick<Logger, 'warn'>,
 ): Readonly<Record<'debug' | 'info' | 'warn' | 'error', AwsLog>> {

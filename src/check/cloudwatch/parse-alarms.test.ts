@@ -6,7 +6,7 @@ describe('parseAlarms()', () => {
   const time = new Date('2026-01-31T12:00:00Z');
   const updated = new Date('2026-01-31T13:00:00Z');
 
-  test('takes since when the state is that, and else when it was told of', () => {
+  test('takes the time since which the state is that, or else when it was first reported', () => {
     const alarm = { AlarmName: 'a', StateValue: 'OK', StateUpdatedTimestamp: updated };
     const parsed = parseAlarms({
       MetricAlarms: [alarm, { ...alarm, StateTransitionedTimestamp: time }],

@@ -74,7 +74,7 @@ export function parseAwsError(thrown: unknown): AwsFailure {
 function answered(status: number, name: string, text: string): AwsFailure {
   const isUnread = name === 'SyntaxError' || name === 'TypeError';
   if (status < 300) {
-    return { reason: 'Unreadable', message: `its answer is none of CloudWatch: ${text}` };
+    return { reason: 'Unreadable', message: `its answer is not from CloudWatch: ${text}` };
   }
   const what = isUnread || name === 'Unknown' ? '' : `: ${name}: ${text}`;
   const refused = { reason: 'Refused', message: `it answers ${status}${what}` } as const;
@@ -95,7 +95,7 @@ function statusOf(error: Error): number | undefined {
   return typeof httpStatusCode === 'number' ? httpStatusCode : undefined;
 }
 
-/** The first line only: those below repeat what was signed, session tokens too. */
+/** Returns the first line only: those below repeat what was signed, session tokens too. */
 function shown({ message }: Error): string {
   const [line = ''] = message.split('\n', 1);
   return line.length <= longestShown ? line : `${line.slice(0, longestShown)}…`;

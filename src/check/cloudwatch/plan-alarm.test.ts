@@ -48,13 +48,14 @@ describe('judgeAlarm()', () => {
       read: read({ name: 'a', state: 'OK' }, { name: 'a', state: 'OK' }),
       verdict: 'unknown',
       reason: 'SeveralValues',
-      message: 'CloudWatch knows 2 alarms "a", and one was to come',
+      message: 'CloudWatch knows 2 alarms "a", where one was expected',
     },
     'does not know of a state that is none': {
       read: read({ name: 'a', state: 'ok' }),
       verdict: 'unknown',
       reason: 'Unreadable',
-      message: 'the state of alarm "a" is "ok", which is none of OK, ALARM and INSUFFICIENT_DATA',
+      message:
+        'the state of alarm "a" is "ok", which is not one of OK, ALARM and INSUFFICIENT_DATA',
     },
     'does not know where there was an error': {
       read: { kind: 'error', reason: 'Throttled', message: 'Cannot ask CloudWatch: too often' },

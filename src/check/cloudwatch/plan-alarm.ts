@@ -1,6 +1,6 @@
 import { quoted } from '#base/text/quoted.ts';
 import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
-import type { CheckReason, Finding, Verdict } from '../answer.ts';
+import type { CheckReason, CheckVerdict, Finding } from '../answer.ts';
 import type { Alarm, AlarmsRead } from './alarm.ts';
 
 /** Longest name of an alarm. */
@@ -41,7 +41,7 @@ export function judgeAlarm(name: string, read: AlarmsRead): Finding {
     return unknown('NoSuchAlarm', message);
   }
   if (others.length === 0) return judgeState(alarm);
-  const message = `CloudWatch knows ${others.length + 1} alarms ${quoted(name)}, and one was to come`;
+  const message = `CloudWatch knows ${others.length + 1} alarms ${quoted(name)}, where one was expected`;
   return unknown('SeveralValues', message);
 }
 
@@ -56,7 +56,7 @@ function judgeState(alarm: Alarm): Finding {
     case 'ALARM':
       return known('fails', state, { reason: 'InAlarm', message: text });
     default: {
-      const wanted = 'which is none of OK, ALARM and INSUFFICIENT_DATA';
+      const wanted = 'which is not one of OK, ALARM and INSUFFICIENT_DATA';
       return unknown(
         'Unreadable',
         `the state of alarm ${quoted(name)} is ${quoted(state)}, ${wanted}`,
@@ -71,7 +71,7 @@ function stateText({ state, since, reason = '' }: Alarm): string {
   return `is in state ${state}${when}${why === '' ? '' : `: ${why}`}`;
 }
 
-function known(verdict: Verdict, value: string, because: Finding['because']): Finding {
+function known(verdict: CheckVerdict, value: string, because: Finding['because']): Finding {
   return { verdict, value, warnings: [], because };
 }
 

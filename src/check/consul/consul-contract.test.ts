@@ -146,7 +146,7 @@ for (const [lane, { start, skip }] of Object.entries(lanes)) {
       assert.equal(answer.code, 'ConsulUnknownDatacenter');
     });
 
-    test('refuses a token that it does not know, which is told nowhere [T-84]', async () => {
+    test('refuses a token that it does not know, which is reported nowhere [T-84]', async () => {
       const other = '99999999-8888-4777-8666-555555555555';
       const answer = await ask({ service: 'told' }, { token: other });
       assert.ok(answer.kind === 'trouble');
@@ -154,7 +154,7 @@ for (const [lane, { start, skip }] of Object.entries(lanes)) {
       assert.doesNotMatch(answer.message, /99999999/);
     });
 
-    test('hides a service from whoever has no token, which is no answer', async () => {
+    test('hides a service from a client without a token, which is no answer', async () => {
       await registered({ ID: 'hidden-0', Name: 'hidden' });
       const answer = await ask({ service: 'hidden' }, { token: undefined });
       assert.ok(answer.kind === 'trouble');

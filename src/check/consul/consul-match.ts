@@ -1,7 +1,7 @@
 import type { PodAddress } from '#statefulset/view.ts';
 import type { ServiceInstance } from './parse-consul.ts';
 
-/** A pod as registrations are told of. */
+/** A pod, as far as registrations name it. */
 export interface RegisteredPod {
   readonly namespace: string;
   readonly name: string;
@@ -59,7 +59,7 @@ function indexOf(pods: readonly RegisteredPod[]): PodIndex {
   return { byName, byAddress };
 }
 
-/** The pod of `pods` that an instance is of now; undefined where it is of none, or of one in another namespace. */
+/** Returns the pod that an instance belongs to now; undefined where it belongs to none, or to one in another namespace. */
 function podOf(instance: ServiceInstance, index: PodIndex): RegisteredPod | undefined {
   const { namespace } = instance;
   const pod = namedBy(instance, index) ?? addressedBy(instance, index);
@@ -67,12 +67,12 @@ function podOf(instance: ServiceInstance, index: PodIndex): RegisteredPod | unde
   return pod !== undefined && !isElsewhere && isCurrent(instance, pod) ? pod : undefined;
 }
 
-/** By the name in its meta data, else by its id. */
+/** Finds the pod by the name in the metadata of the instance, else by its id. */
 function namedBy({ id, podName }: ServiceInstance, index: PodIndex): RegisteredPod | undefined {
   return podName === undefined ? podInId(id, index) : index.byName.get(podName);
 }
 
-/** One that names a pod is of no other: `web-1-0-http` with the name `web-1-0` is not of `web-1`, and of nobody at its address. */
+/** Finds the pod by its address, unless the instance names one: `web-1-0-http` with the name `web-1-0` is neither of `web-1` nor of another pod at its address. */
 function addressedBy(
   { podName, address, nodeAddress }: ServiceInstance,
   { byAddress }: PodIndex,
@@ -83,7 +83,7 @@ function addressedBy(
 /** Of a name in Kubernetes. */
 const longestName = 253;
 
-/** The pod whose name is the id, or its begin up to a `-`; the longest such name. */
+/** Finds the pod whose name is the id, or its beginning up to a `-`; the longest such name. */
 function podInId(id: string, { byName }: PodIndex): RegisteredPod | undefined {
   const whole = id.length <= longestName ? id.length : id.lastIndexOf('-', longestName);
   for (let end = whole; end > 0; end = id.lastIndexOf('-', end - 1)) {
@@ -94,7 +94,7 @@ function podInId(id: string, { byName }: PodIndex): RegisteredPod | undefined {
 }
 
 /**
- * Whether an instance is of the pod as it is now, and not of one that had its name before (CONSUL-8). A service without an address
+ * Reports whether an instance is of the pod as it is now, and not of one that had its name before (CONSUL-8). A service without an address
  * has that of its node, which may be the pod's own, or the one of the machine that the pod is on.
  */
 function isCurrent({ address, nodeAddress }: ServiceInstance, pod: RegisteredPod): boolean {

@@ -85,7 +85,7 @@ async function following(): Promise<Bed> {
 }
 
 describe('ConsulWatches', () => {
-  test('asks as soon as somebody follows, knows nothing before the answer, and wakes who follows (CONSUL-17)', async () => {
+  test('asks as soon as a key follows, knows nothing before the answer, and wakes the keys that follow (CONSUL-17)', async () => {
     const bed = await following();
     assert.equal(bed.sight().kind, 'awaited');
     assert.equal(bed.last.asking.index, 0n);
@@ -121,7 +121,7 @@ describe('ConsulWatches', () => {
     assert.equal(bed.last.asking.index, 0n);
   });
 
-  test('wakes nobody where only the index has changed', async () => {
+  test('wakes no key where only the index has changed', async () => {
     const bed = await following();
     await bed.last.answer(instances(7n));
     await bed.clock.advance(1_000);
@@ -159,7 +159,7 @@ describe('ConsulWatches', () => {
     assert.deepEqual(waits, [5, 10, 20, 40, 60, 60, 1, 5]);
   });
 
-  test('reads a token anew that was refused', async () => {
+  test('reads a token again that was refused', async () => {
     const bed = await following();
     await bed.last.answer(denied);
     await bed.clock.advance(5_000);
@@ -259,7 +259,7 @@ describe('ConsulWatches', () => {
     assert.equal(bed.asked[1]?.asking.signal.aborted, false);
   });
 
-  test('begins anew for whoever follows again', async () => {
+  test('begins again for a watch that follows again', async () => {
     const bed = await following();
     await bed.last.answer(instances(7n));
     bed.watches.forget('demo/a');

@@ -47,7 +47,7 @@ const tooOld: ServiceSight = Object.freeze({
 /**
  * Follows one service for as long as its signal lasts: a question after the other, each answered once something has changed.
  *
- * An error makes the service unknown at once, and the next question waits for no change: what was known before it is no news.
+ * An error makes the service unknown at once, and the next question waits for no change: what was known before it is not new.
  */
 export class ConsulWatch {
   readonly #question: FollowedQuestion;
@@ -62,7 +62,7 @@ export class ConsulWatch {
   #backoff: Millis = millis(0);
   #ageing: Timer | undefined;
 
-  /** @param onChange told whenever what is known is another thing than before */
+  /** Starts without an answer. @param onChange called whenever what is known has changed */
   constructor(question: FollowedQuestion, ports: WatchPorts, onChange: () => void) {
     this.#question = question;
     this.#ports = ports;
@@ -70,12 +70,12 @@ export class ConsulWatch {
     this.#answeredAt = ports.clock.monotonic();
   }
 
-  /** Since when it was told nothing; before the first answer, since it began. */
+  /** Returns the time since the last answer; before the first one, since the start. */
   get age(): Millis {
     return millis(this.#ports.clock.monotonic() - this.#answeredAt);
   }
 
-  /** What is known now. */
+  /** Returns what is known now. */
   sight(): ServiceSight {
     return this.#sight.kind === 'known' && this.age > longestAge ? tooOld : this.#sight;
   }
@@ -99,7 +99,7 @@ export class ConsulWatch {
 
   async #sleep(span: Millis, signal: AbortSignal): Promise<void> {
     const options = { owner: 'consul watch', background: true, signal };
-    // That it is over is seen by whoever slept.
+    // That it is over is seen by the one that slept.
     await this.#ports.clock.sleep(span, options).catch(() => undefined);
   }
 
@@ -159,7 +159,7 @@ export class ConsulWatch {
     if (isLate) this.#onChange();
   }
 
-  /** A changed index is no proof of changed content. */
+  /** Shows `next` if it differs from before: a changed index is no proof of changed content. */
   #show(next: ServiceSight): void {
     const before = this.#sight;
     if (isDeepStrictEqual(before, next)) return;

@@ -33,18 +33,18 @@ export class ConsulWatches {
     this.#ports = ports;
   }
 
-  /** How many services are watched. */
+  /** Counts the services that are watched. */
   get size(): number {
     return this.#followed.size;
   }
 
-  /** Since when, at the longest, Consul has told nothing of a service that is watched; undefined where none is. */
+  /** Returns the longest time for which Consul has not reported a watched service; undefined where none is watched. */
   get oldestAge(): Millis | undefined {
     const ages = [...this.#followed.values()].map(({ watch }) => watch.age);
     return ages.length === 0 ? undefined : millis(Math.max(...ages));
   }
 
-  /** The resource `key` follows `questions`, and nothing else any more. */
+  /** Watches `questions` for the resource `key`, and nothing else any more. */
   follow(key: string, questions: readonly FollowedQuestion[]): void {
     if (this.#isClosed) return;
     const wish = new Set(questions.map(keyOf));
@@ -55,7 +55,7 @@ export class ConsulWatches {
     this.#wishes.set(key, wish);
   }
 
-  /** The resource `key` follows nothing any more. */
+  /** Watches nothing for the resource `key` any more. */
   forget(key: string): void {
     const wish = this.#wishes.get(key);
     if (wish === undefined) return;
@@ -63,7 +63,7 @@ export class ConsulWatches {
     for (const former of wish) this.#leave(key, former);
   }
 
-  /** What is known now of what is asked for. */
+  /** Returns what is known now of the services of `question`. */
   sight(question: FollowedQuestion): ServiceSight {
     return this.#followed.get(keyOf(question))?.watch.sight() ?? { kind: 'awaited' };
   }

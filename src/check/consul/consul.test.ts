@@ -80,7 +80,7 @@ describe('createConsul()', () => {
       given: refusing(403, 'Permission denied'),
       want: 'ConsulPermissionDenied',
     },
-    'a datacenter that nobody knows': {
+    'an unknown datacenter': {
       given: refusing(500, 'rpc error: No path to datacenter'),
       want: 'ConsulUnknownDatacenter',
     },
@@ -94,7 +94,7 @@ describe('createConsul()', () => {
     });
   }
 
-  test('tells nobody the token, even if the server repeats it [T-84]', async (context) => {
+  test('shows the token nowhere, even if the server repeats it [T-84]', async (context) => {
     const { server, consul } = await stage(context);
     server.obstacles.push(refusing(403, `the token ${token} is unknown`));
     const answer = await consul.ask({ service: 'web' }, asking);
@@ -130,7 +130,7 @@ describe('createConsul()', () => {
     assert.equal(answer.code, 'ConsulUnavailable');
     assert.match(
       answer.message,
-      /its answer is none of Consul: the answer must have at most 10000/,
+      /its answer is not from Consul: the answer must have at most 10000/,
     );
     // A piece has 20,000 instances; what the sockets hold between the two is written, too.
     assert.ok(pieces.written < 200, `${pieces.written} pieces`);
@@ -161,7 +161,7 @@ describe('createConsul()', () => {
     assert.match(ended.message, /no whole answer in time$/);
   });
 
-  test('gives up a question that nobody answers after 10 s, and one that waits after 63.4 s', async (context) => {
+  test('gives up a question that no server answers after 10 s, and one that waits after 63.4 s', async (context) => {
     const clock = new FakeClock();
     const { server, consul } = await stage(context, { clock });
     const spans = [];
@@ -185,7 +185,7 @@ describe('createConsul()', () => {
     assert.equal(kindOf(await answer), 'ConsulUnavailable');
   });
 
-  test('says so where nobody listens', async () => {
+  test('says so where no client listens', async () => {
     const server = new ConsulServer();
     const address = new URL(`http://127.0.0.1:${await server.listen()}`);
     await server.close();

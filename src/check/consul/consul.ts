@@ -165,7 +165,7 @@ class HttpConsul implements Consul {
     });
   }
 
-  /** A server waits up to a sixteenth longer, so that not all answers come at once. */
+  /** Returns the limit of a blocking query: a server waits up to a sixteenth longer, so that not all answers come at once. */
   #patience(): Millis {
     return millis(this.#wait + this.#wait / 16 + 5_000);
   }
@@ -202,14 +202,14 @@ class HttpConsul implements Consul {
     const { status, headers, chunks } = response;
     if (status !== 200) return refusal(status, withoutToken(await beginOf(chunks), token));
     const parsed = await this.#instancesIn(chunks);
-    // Whoever may not see a service would take it for one that does not exist.
+    // A client that may not see a service would take it for one that does not exist.
     if (headers['x-consul-results-filtered-by-acls'] === 'true') {
       return trouble('ConsulPermissionDenied', 'its ACLs let the token see a part alone');
     }
     if (isStale && !isRecent(headers['x-consul-lastcontact'])) return { kind: 'stale' };
     if (parsed.kind === 'invalid') {
       const why = problemText(parsed.problem);
-      return trouble('ConsulUnavailable', `its answer is none of Consul: ${why}`);
+      return trouble('ConsulUnavailable', `its answer is not from Consul: ${why}`);
     }
     return {
       kind: 'instances',
@@ -218,7 +218,7 @@ class HttpConsul implements Consul {
     };
   }
 
-  /** Whoever stops reading ends the connection. */
+  /** Reads the instances of an answer; a reader that stops ends the connection. */
   async #instancesIn(
     chunks: AsyncIterable<Uint8Array>,
   ): Promise<Parsed<readonly ServiceInstance[]>> {
@@ -263,7 +263,7 @@ function refusal(status: number, body: string): Trouble {
   return trouble(isUnknown ? 'ConsulUnknownDatacenter' : 'ConsulUnavailable', message);
 }
 
-/** @param told when the server heard of the leader last, in milliseconds; missing counts as never */
+/** Reports whether the server heard from the leader recently. @param told the milliseconds since then; missing counts as never */
 function isRecent(told: string | undefined): boolean {
   return told !== undefined && /^\d{1,15}$/.test(told) && Number(told) < longestWithoutLeader;
 }
@@ -272,7 +272,7 @@ function trouble(code: ConsulTrouble, message: string): Trouble {
   return { kind: 'trouble', code, message };
 }
 
-/** Without the URL, which the transport names. */
+/** Returns the reason without the URL, which the transport names. */
 function whyOf(error: unknown): string {
   const { cause } = errorOf(error);
   const isWrapped = error instanceof TransportError && cause !== undefined;
@@ -280,7 +280,7 @@ function whyOf(error: unknown): string {
   return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
 }
 
-/** Some servers repeat what they were sent. */
+/** Cuts the token out of `text`: some servers repeat what they were sent. */
 function withoutToken(text: string, token = ''): string {
   return token === '' ? text : text.replaceAll(token, '…');
 }

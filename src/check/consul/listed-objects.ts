@@ -18,7 +18,7 @@ const code = {
 } as const;
 const blanks: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** What may stand between two objects. */
+/** What may be between two objects. */
 type Expected = 'list' | 'object or end' | 'comma or end' | 'object' | 'nothing';
 
 /** What is expected after a byte, by what was expected. */
@@ -52,13 +52,13 @@ export class ListedObjects {
   #isInText = false;
   #isEscaped = false;
 
-  /** @param tell given the text of each object, which may be no JSON; says what is wrong with it */
+  /** Starts before the list. @param tell called with the text of each object, which may be invalid JSON; returns what is wrong with it */
   constructor(bounds: ListBounds, tell: (text: string) => Problem | undefined) {
     this.#bounds = bounds;
     this.#tell = tell;
   }
 
-  /** How many objects have begun. */
+  /** Counts the objects that have begun. */
   get count(): number {
     return this.#count;
   }
@@ -82,12 +82,12 @@ export class ListedObjects {
     return this.#depth > 0 ? this.#hold(piece.subarray(begin)) : undefined;
   }
 
-  /** There is no more. @returns what is missing */
+  /** Ends the list. @returns what is missing */
   end(): Problem | undefined {
     return this.#expected === 'nothing' ? undefined : this.#noList();
   }
 
-  /** Whether `byte` is the last one of the object that is under way. */
+  /** Reports whether `byte` is the last one of the present object. */
   #endsObject(byte: number): boolean {
     if (this.#isInText) {
       if (this.#isEscaped) this.#isEscaped = false;

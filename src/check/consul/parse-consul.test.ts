@@ -58,7 +58,7 @@ describe('ServiceHealthReader', () => {
     assert.deepEqual(instancesIn([]), []);
   });
 
-  test('reads the pod under the keys that it is told', () => {
+  test('reads the pod under the configured keys', () => {
     const Meta = { pod: 'web-3', ns: 'other', 'pod-name': 'web-0' };
     const service = { ...entry, Service: { ...entry.Service, Meta } };
     const [found] = instancesIn([service], { podName: 'pod', namespace: 'ns' });
@@ -85,7 +85,7 @@ describe('ServiceHealthReader', () => {
       checks: [check('passing', '_service_maintenance:web-0-http')],
       want: false,
     },
-    'does not pass with a status that nobody knows': { checks: [check('fine')], want: false },
+    'does not pass with an unknown status': { checks: [check('fine')], want: false },
     'does not pass with a check that is none': { checks: [check('passing'), 3], want: false },
     'does not pass with null in place of checks': { checks: null, want: false },
     'does not pass with text in place of checks': { checks: 'passing', want: false },

@@ -45,7 +45,7 @@ export class ServiceHealthReader {
   readonly #instances: ServiceInstance[] = [];
   readonly #list: ListedObjects;
 
-  /** @param keys where a registration says of which pod it is */
+  /** Starts without an instance. @param keys where a registration names its pod */
   constructor(keys: PodKeys) {
     const bounds = { mostObjects: mostInstances, longestObject: longestInstance };
     this.#list = new ListedObjects(bounds, (text) => this.#add(text, keys));
@@ -84,12 +84,12 @@ function instanceOf(entry: JsonObject, keys: PodKeys): ServiceInstance {
   };
 }
 
-/** Without any check a service passes, as Consul has it; without a list nothing is known. */
+/** Reports whether all checks pass: without any a service passes, as in Consul; without a list nothing is known. */
 function arePassing(checks: JsonValue | undefined): boolean {
   return Array.isArray(checks) && checks.every(isPassing);
 }
 
-/** Somebody who sets a node or a service into maintenance gives it a check of that name. */
+/** Reports whether a check passes, and is not one of maintenance, which Consul adds under these names. */
 function isPassing(check: JsonValue): boolean {
   if (!isJsonObject(check) || check['Status'] !== 'passing') return false;
   const id = textOf(check['CheckID']);

@@ -22,7 +22,7 @@ interface Known {
   readonly askedAt: Monotonic;
 }
 
-/** So long what was read is taken for what stands there, and kept in memory. */
+/** So long what was read is taken for what is there, and kept in memory. */
 const freshFor = seconds(60);
 
 /** Tokens by which Consul is asked, read one Secret at a time: no Secret but those that are named is ever seen. */
@@ -37,7 +37,7 @@ export class ConsulTokens {
   /**
    * Returns the token at `ref`, or the operator's own one.
    *
-   * @param how whether Consul did not take the one before: it is read anew
+   * @param how whether Consul did not take the one before: it is read again
    * @throws what reading the Secret fails with, unless there is none
    */
   async of(

@@ -7,15 +7,15 @@ import { SharedRequest } from '#kubernetes/shared-request.ts';
 import { undefinedIfAbsent } from '#kubernetes/transport/api-error.ts';
 import { parseCredentials } from './parse-credentials.ts';
 
-/** What stood in a Secret, and when that was asked for. */
+/** What was in a Secret, and when that was asked for. */
 interface Known {
   readonly credentials: Parsed<string | undefined>;
   readonly askedAt: Monotonic;
 }
 
-/** So long what was read is taken for what stands there: many ask by one Secret at the same time. */
+/** So long what was read is taken for what is there: many ask by one Secret at the same time. */
 const freshFor = seconds(1);
-/** Nobody asked by a Secret for so long: what stood there is not kept in memory. */
+/** Nobody asked by a Secret for so long: what was there is not kept in memory. */
 const forgottenAfter = seconds(60);
 
 /**
@@ -33,12 +33,12 @@ export class Credentials {
     this.#clock = clock;
   }
 
-  /** What stood in the Secret when it was read last; undefined where it was not. */
+  /** Returns what was in the Secret when it was read last; undefined where it was not read. */
   of(namespace: string, name: string): Parsed<string | undefined> | undefined {
     return this.#known.get(`${namespace}/${name}`)?.credentials;
   }
 
-  /** Whether what {@link of} returns was read a moment ago. */
+  /** Reports whether what {@link of} returns was read recently. */
   isFresh(namespace: string, name: string): boolean {
     const known = this.#known.get(`${namespace}/${name}`);
     return known !== undefined && this.#clock.monotonic() - known.askedAt <= freshFor;

@@ -2,14 +2,14 @@ import type { JsonObject } from '#base/json.ts';
 import { invalid, type Parsed, valid } from '#base/parsed.ts';
 import { bytesOf } from './parse-credentials.ts';
 
-/** Where a token stands. */
+/** Where a token is. */
 export interface TokenRef {
   readonly namespace: string;
   readonly name: string;
   readonly key: string;
 }
 
-/** What a header can hold: others would be told in an error, with the token. */
+/** What a header can hold: others would be reported in an error, with the token. */
 const sendable = /^[\x21-\x7e]+$/;
 
 /**
@@ -25,7 +25,7 @@ export function parseConsulToken(
   return parseToken(`Secret "${name}", key ${key}`, bytesOf(secret, key)?.toString());
 }
 
-/** Reads a token as it stands in a file or a variable, white space around it left out. @param path names it, for the problem */
+/** Reads a token as it is in a file or a variable, white space around it left out. @param path names it, for the problem */
 export function parseToken(path: string, text = ''): Parsed<string> {
   const token = text.trim();
   if (sendable.test(token)) return valid(token);

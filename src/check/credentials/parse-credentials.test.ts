@@ -99,7 +99,7 @@ describe('parseAuthorities()', async () => {
     return `${parsed.value.match(/BEGIN/g)?.length} certificates`;
   };
   const cases: Record<string, { given: JsonObject | undefined; want: string }> = {
-    'reads certificates, and what stands between them': {
+    'reads certificates, and what is between them': {
       given: secret({ 'ca.crt': `# one\n${one.cert}\n# two\n${two.cert}\n` }),
       want: '2 certificates',
     },

@@ -48,7 +48,7 @@ function bearer(path: string, token: Buffer): Parsed<string> {
 }
 
 /**
- * Reads the certificates of the authorities that vouch for a server from a Secret, as PEM text; nobody else is trusted then.
+ * Reads the certificates of the authorities that vouch for a server from a Secret, as PEM text; nothing else is trusted then.
  * A field of its own must ask for it: Secrets of service accounts have such a key, which says nothing of Prometheus.
  *
  * @param name of the Secret, for the problem
@@ -75,7 +75,7 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** Returns what a Secret holds under `key`; undefined where nothing stands there. */
+/** Returns what a Secret holds under `key`; undefined where nothing is there. */
 export function bytesOf(secret: JsonObject, key: string): Buffer | undefined {
   const { data } = secret;
   const text = isJsonObject(data) ? data[key] : undefined;

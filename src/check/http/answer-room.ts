@@ -4,12 +4,12 @@ export interface AnswerPlace {
   readonly signal: AbortSignal;
   /** Counts what has come of the answer. May give up an answer, this one too. */
   take(bytes: number): void;
-  /** The answer was read, or will not be. */
+  /** Gives the place up: the answer was read, or will not be. */
   leave(): void;
 }
 
 /**
- * Bounds what answers that are read at the same time take together, whoever sends them: each has a bound of its own, and any
+ * Bounds what answers that are read at the same time take together, from whichever server: each has a bound of its own, and any
  * number of servers may be asked at once. When they are too long, the longest is given up, so that servers which flood
  * take nothing from those which answer a check.
  */
@@ -18,17 +18,17 @@ export class AnswerRoom {
   readonly #places = new Set<Place>();
   #taken = 0;
 
-  /** @param size in bytes */
+  /** Starts empty. @param size in bytes */
   constructor(size: number) {
     this.#size = size;
   }
 
-  /** Bytes that are held now. */
+  /** Returns the bytes that are held now. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** An answer is to be read; each call is followed by one {@link AnswerPlace.leave}. */
+  /** Takes a place for an answer that is to be read; each call is followed by one {@link AnswerPlace.leave}. */
   enter(): AnswerPlace {
     const place = new Place();
     this.#places.add(place);

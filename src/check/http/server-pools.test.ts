@@ -7,7 +7,7 @@ import { type Server, ServerPools } from './server-pools.ts';
 
 const [one, two] = ['one', 'two'].map((key): Server => ({ key, trust: {} })) as [Server, Server];
 
-test('ServerPools ends what nobody has used for a while, and nothing else', async (t) => {
+test('ServerPools ends what was not used for a while, and nothing else', async (t) => {
   const clock = new ManualClock();
   const pools = new ServerPools({ clock, env: {}, connections: 1 });
   const server = new PrometheusServer(answering('{}'));

@@ -34,7 +34,7 @@ interface Pool {
   readonly transports: Map<string, Promise<ByteTransport>>;
 }
 
-/** Connections by server; those that nobody has used for a while are ended when somebody else asks. */
+/** Connections by server; those that nobody has used for a while are ended when another client asks. */
 export class ServerPools {
   readonly #options: ServerPoolsOptions;
   readonly #hosts: HostLookup;
@@ -45,12 +45,12 @@ export class ServerPools {
     this.#hosts = new HostLookup(options.clock);
   }
 
-  /** How many servers there are connections for. */
+  /** Counts the servers that there are connections to. */
   get size(): number {
     return this.#pools.size;
   }
 
-  /** A question to `server` begins; each is followed by one {@link leave}. */
+  /** Begins a request to `server`; each call is followed by one {@link leave}. */
   enter({ key, trust }: Server): void {
     const lastUsed = this.#options.clock.monotonic();
     this.#endUnused(lastUsed);
@@ -58,7 +58,7 @@ export class ServerPools {
     getOrAdd(this.#pools, key, make).inside += 1;
   }
 
-  /** A question to `server` has ended. */
+  /** Ends a request to `server`. */
   leave({ key }: Server): void {
     const pool = this.#pools.get(key);
     if (pool === undefined) return;
@@ -66,7 +66,7 @@ export class ServerPools {
     pool.lastUsed = this.#options.clock.monotonic();
   }
 
-  /** Connections to the origin of `url`, for a question that has entered. @throws {Error} when none can be made */
+  /** Returns connections to the origin of `url`, for a request that has entered. @throws {Error} when none can be made */
   async transport({ key }: Server, url: URL): Promise<ByteTransport> {
     const pool = this.#pools.get(key);
     if (pool === undefined) throw new Error('the connections have been ended');
@@ -100,7 +100,7 @@ export class ServerPools {
   }
 }
 
-/** Never rejects: what could not be opened need not be closed. */
+/** Closes the connections. Never rejects: what could not be opened need not be closed. */
 async function end({ transports }: Pool): Promise<void> {
   const opened = await Promise.allSettled(transports.values());
   const closed = opened.flatMap((each) =>

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { askQueries, type GateQuery, questionId } from './ask-queries.ts';
 import type { Prometheus, PrometheusQuestion } from './prometheus.ts';
-import type { Reading } from './reading.ts';
+import type { QueryReading } from './reading.ts';
 
-function value(text: string): Reading {
+function value(text: string): QueryReading {
   return { kind: 'vector', samples: [{ value: Number(text), text }], warnings: [] };
 }
 
 /** Servers that answer each expression as `readings` say, and nothing otherwise. */
-function answering(readings: Readonly<Record<string, Reading>>): Prometheus {
-  const nothing: Reading = { kind: 'no-data', warnings: [] };
+function answering(readings: Readonly<Record<string, QueryReading>>): Prometheus {
+  const nothing: QueryReading = { kind: 'no-data', warnings: [] };
   return {
     read: ({ expr }, { sent }) => {
       sent?.();
@@ -36,31 +36,32 @@ const traffic: GateQuery<PrometheusQuestion> = {
   rule: {},
 };
 
-async function said(readings: Readonly<Record<string, Reading>>): Promise<string> {
+async function said(readings: Readonly<Record<string, QueryReading>>): Promise<string> {
   const { signal } = new AbortController();
   const finding = await askQueries(answering(readings), [errors, traffic], { signal });
   return `${finding.verdict}: ${finding.because.message} (${finding.value})`;
 }
 
 describe('askQueries()', () => {
-  const cases: Record<string, { readings: Readonly<Record<string, Reading>>; want: string }> = {
-    'passes when every query does, beside its baseline': {
-      readings: { canary: value('3'), stable: value('2'), traffic: value('9') },
-      want: 'passes: errors: 3 is near enough to the baseline 2 (errors: 3; traffic: 9)',
-    },
-    'fails when one is too far from its baseline': {
-      readings: { canary: value('5'), stable: value('2'), traffic: value('9') },
-      want: 'fails: errors: 5 is above 4, where the baseline is 2 (errors: 5; traffic: 9)',
-    },
-    'fails when one finds nothing': {
-      readings: { canary: value('3'), stable: value('2') },
-      want: 'fails: traffic: the query found nothing (errors: 3)',
-    },
-    'is unknown without an answer for the baseline': {
-      readings: { canary: value('3'), traffic: value('9') },
-      want: 'unknown: errors: the baseline query gives no value (errors: 3; traffic: 9)',
-    },
-  };
+  const cases: Record<string, { readings: Readonly<Record<string, QueryReading>>; want: string }> =
+    {
+      'passes when every query does, beside its baseline': {
+        readings: { canary: value('3'), stable: value('2'), traffic: value('9') },
+        want: 'passes: errors: 3 is near enough to the baseline 2 (errors: 3; traffic: 9)',
+      },
+      'fails when one is too far from its baseline': {
+        readings: { canary: value('5'), stable: value('2'), traffic: value('9') },
+        want: 'fails: errors: 5 is above 4, where the baseline is 2 (errors: 5; traffic: 9)',
+      },
+      'fails when one finds nothing': {
+        readings: { canary: value('3'), stable: value('2') },
+        want: 'fails: traffic: the query found nothing (errors: 3)',
+      },
+      'is unknown without an answer for the baseline': {
+        readings: { canary: value('3'), traffic: value('9') },
+        want: 'unknown: errors: the baseline query gives no value (errors: 3; traffic: 9)',
+      },
+    };
   for (const [fact, { readings, want }] of Object.entries(cases)) {
     test(`askQueries() ${fact}`, async () => assert.equal(await said(readings), want));
   }

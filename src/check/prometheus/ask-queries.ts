@@ -15,7 +15,7 @@ export interface GateQuery<Query extends PrometheusQuery = PrometheusQuery> {
 
 /**
  * Returns what names these queries, where they are asked and how they are judged: the same text in every process, whatever
- * order the members of objects are in. Credentials are no part of it, so that nothing can be told of them from it.
+ * order the members of objects are in. Credentials are no part of it, so that nothing about them can be derived from it.
  */
 export function questionId(queries: readonly GateQuery[]): string {
   const parts = queries.map(({ name, candidate, baseline, rule }) => [
@@ -31,7 +31,7 @@ function partsOf({ url, expr, isInsecure = false, authorities = '' }: Prometheus
   return [url, expr, isInsecure, authorities];
 }
 
-/** Infinite bounds are no JSON. */
+/** Sorts members by name, and writes other values as text: JSON has no infinite bounds. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return String(value);
   return Object.entries(value)

@@ -11,14 +11,14 @@ import { countAnswer, planCheck } from '../plan-check.ts';
 import { SeenStates } from '../seen-states.ts';
 import { askQueries, type GateQuery, questionId } from './ask-queries.ts';
 import type { Prometheus, PrometheusQuestion } from './prometheus.ts';
-import type { Reading } from './reading.ts';
+import type { QueryReading } from './reading.ts';
 
 const queries: readonly GateQuery<PrometheusQuestion>[] = [
   { name: 'errors', candidate: { url: 'http://h', expr: 'errors < 5' }, rule: {} },
 ];
-const data: Reading = { kind: 'vector', samples: [{ value: 1, text: '1' }], warnings: [] };
-const nothing: Reading = { kind: 'no-data', warnings: [] };
-const outage: Reading = { kind: 'error', reason: 'Refused', message: 'it answers 500' };
+const data: QueryReading = { kind: 'vector', samples: [{ value: 1, text: '1' }], warnings: [] };
+const nothing: QueryReading = { kind: 'no-data', warnings: [] };
+const outage: QueryReading = { kind: 'error', reason: 'Refused', message: 'it answers 500' };
 
 /** What is stored, the server that is asked, and the process that looks after both; that may be replaced. */
 class Gate {
@@ -29,7 +29,7 @@ class Gate {
   revision = 'B';
   stored: CheckState | undefined;
   /** What the server answers, and after how long. */
-  readings: Reading[] = [];
+  readings: QueryReading[] = [];
   latency = seconds(0);
   /** How many of the next writes are refused. */
   refusedWrites = 0;
@@ -194,7 +194,7 @@ describe('a gate', () => {
     await gate.clock.advance(seconds(14));
     assert.equal(gate.stored?.passes, 1);
     await gate.clock.advance(seconds(5));
-    // The second question is under way, and nobody waits for its answer any more.
+    // The second question is under way, and nothing waits for its answer any more.
     gate.restart();
     await gate.clock.advance(seconds(60));
     assert.deepEqual(whole(gate.askedAt), [10, 18, 19]);

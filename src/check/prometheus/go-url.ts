@@ -73,7 +73,7 @@ function partsBehind({ scheme, rest }: Beginning): UrlParts | UrlProblem {
   const bare = { scheme, user: undefined, host: undefined };
   if (scheme !== '' && !rest.startsWith('/')) return { ...bare, path: '' };
   if (scheme === '' && /^[^/]*:/.test(rest)) {
-    return problem('its first part has a colon and is no scheme');
+    return problem('its first part has a colon and is not a scheme');
   }
   const isWithHost = rest.startsWith('//') && (scheme !== '' || !rest.startsWith('///'));
   if (!isWithHost) return { ...bare, path: rest };
@@ -105,13 +105,13 @@ function hostProblem(host: string): UrlProblem | undefined {
   if (host.includes('[')) return addressProblem(host) ?? escapeProblem(host, 'host');
   // What is shown might be the begin of a password that has a slash in it.
   const colon = host.lastIndexOf(':');
-  if (colon >= 0 && /\D/.test(host.slice(colon + 1))) return problem('its port is no number');
+  if (colon >= 0 && /\D/.test(host.slice(colon + 1))) return problem('its port is not a number');
   // Only what is no ASCII may be escaped.
   if (/%(?![89a-f][\da-f])/i.test(host)) return problem('its host has an escape that no host has');
   return undefined;
 }
 
-/** A zone, which may hold anything, stands behind an escaped percent sign. */
+/** Checks an address in brackets; a zone, which may hold anything, follows an escaped percent sign. */
 function addressProblem(host: string): UrlProblem | undefined {
   const [, address = ''] = /^\[([^%\]]*)(?:%25[^[]*)?\](?::\d*)?$/s.exec(host) ?? [];
   return isIPv6(address) ? undefined : problem('its host has brackets around no IPv6 address');

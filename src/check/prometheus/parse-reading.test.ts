@@ -3,14 +3,14 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { endingInTime } from '#support/ends-in-time.ts';
 import { parseReading } from './parse-reading.ts';
-import type { Reading } from './reading.ts';
+import type { QueryReading } from './reading.ts';
 
 function data(result: string, more = ''): string {
   return `{"status":"success","data":{"result":${result}}${more}}`;
 }
 
 /** A reading in words. */
-function said(reading: Reading): string {
+function said(reading: QueryReading): string {
   switch (reading.kind) {
     case 'vector':
       return `vector ${reading.samples.map(({ text }) => text).join(' ')}`;

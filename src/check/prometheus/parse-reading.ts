@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, jsonIn } from '#base/json.ts';
 import { invalid, type Parsed, valid } from '#base/parsed.ts';
 import { quoted } from '#base/text/quoted.ts';
-import type { Reading, Sample } from './reading.ts';
+import type { QueryReading, Sample } from './reading.ts';
 
 /** Warnings that are kept of one answer. */
 const mostWarnings = 5;
@@ -16,7 +16,7 @@ const noNumber: Sample = { value: Number.NaN, text: 'a histogram' };
  * `resultType` are not looked at but `data.result` alone. What the peer fails to decode is invalid here, too; a scalar, which
  * it cannot decode, has a reading of its own, so that a rule with bounds can judge it.
  */
-export function parseReading(body: string): Parsed<Reading> {
+export function parseReading(body: string): Parsed<QueryReading> {
   const answer = jsonIn(body);
   if (answer === undefined) return invalid('body', `must be JSON: got ${quoted(body)}`);
   if (answer === null) return valid({ kind: 'no-data', warnings: [] });
@@ -28,7 +28,7 @@ export function parseReading(body: string): Parsed<Reading> {
   return resultOf(data, warnings);
 }
 
-function resultOf(data: JsonObject, warnings: readonly string[]): Parsed<Reading> {
+function resultOf(data: JsonObject, warnings: readonly string[]): Parsed<QueryReading> {
   const result = data['result'] ?? null;
   if (result === null) return valid({ kind: 'no-data', warnings });
   if (!isJsonArray(result)) return invalid('data.result', `must be a list: got ${shown(result)}`);
@@ -43,7 +43,7 @@ function resultOf(data: JsonObject, warnings: readonly string[]): Parsed<Reading
   return elementsOf(result, warnings);
 }
 
-function elementsOf(result: readonly unknown[], warnings: readonly string[]): Parsed<Reading> {
+function elementsOf(result: readonly unknown[], warnings: readonly string[]): Parsed<QueryReading> {
   const samples: Sample[] = [];
   let series = 0;
   for (const [at, element] of result.entries()) {
@@ -59,7 +59,7 @@ function elementsOf(result: readonly unknown[], warnings: readonly string[]): Pa
   return valid({ kind: 'vector', samples, warnings });
 }
 
-/** What the peer decodes: labels are an object, of which `name` is a text, and a value is a list. */
+/** Reports whether the peer decodes it: labels are an object, of which `name` is a text, and a value is a list. */
 function isElement(element: unknown): element is JsonObject {
   if (!isJsonObject(element)) return false;
   const metric = element['metric'] ?? null;
@@ -71,7 +71,7 @@ function isElement(element: unknown): element is JsonObject {
   );
 }
 
-/** The sample of `[time, "value"]`; undefined for anything else. */
+/** Returns the sample of `[time, "value"]`; undefined for anything else. */
 function sampleOf(pair: unknown): Sample | undefined {
   if (!isJsonArray(pair)) return undefined;
   const [, text] = pair;
@@ -84,7 +84,7 @@ function numberIn(text: string): number {
   return number.test(text) ? Number(text) : Number.NaN;
 }
 
-/** What looks like a value stands as it is, anything else in quotes. */
+/** Returns what looks like a value as it is, and anything else in quotes. */
 function textOf(text: string): string {
   return /^[\w.+-]{1,32}$/.test(text) ? text : quoted(text);
 }

@@ -1,30 +1,37 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import type { Finding, Verdict } from '../answer.ts';
+import type { CheckVerdict, Finding } from '../answer.ts';
 import { jointFinding, judgeReading, type Rule } from './plan-reading.ts';
-import type { Reading, Sample } from './reading.ts';
+import type { QueryReading, Sample } from './reading.ts';
 
 function sample(text: string): Sample {
   const value = { '+Inf': Infinity, '-Inf': -Infinity }[text] ?? Number(text);
   return { value, text };
 }
 
-function vector(...texts: readonly string[]): Reading {
+function vector(...texts: readonly string[]): QueryReading {
   return { kind: 'vector', samples: texts.map(sample), warnings: [] };
 }
 
-const scalar: Reading = { kind: 'scalar', sample: sample('4'), warnings: [] };
-const matrix: Reading = { kind: 'matrix', series: 2, warnings: [] };
-const text: Reading = { kind: 'string', warnings: [] };
-const nothing: Reading = { kind: 'no-data', warnings: [] };
-const error: Reading = { kind: 'error', reason: 'Refused', message: 'the server answered 500' };
-const warned: Reading = { ...vector('4'), warnings: ['"part of it is missing"'] } as Reading;
+const scalar: QueryReading = { kind: 'scalar', sample: sample('4'), warnings: [] };
+const matrix: QueryReading = { kind: 'matrix', series: 2, warnings: [] };
+const text: QueryReading = { kind: 'string', warnings: [] };
+const nothing: QueryReading = { kind: 'no-data', warnings: [] };
+const error: QueryReading = {
+  kind: 'error',
+  reason: 'Refused',
+  message: 'the server answered 500',
+};
+const warned: QueryReading = {
+  ...vector('4'),
+  warnings: ['"part of it is missing"'],
+} as QueryReading;
 
 interface Case {
   readonly rule?: Rule;
-  readonly candidate: Reading;
-  readonly baseline?: Reading;
+  readonly candidate: QueryReading;
+  readonly baseline?: QueryReading;
   /** Verdict and message. */
   readonly want: string;
 }
@@ -141,7 +148,7 @@ const cases: Record<string, Case> = {
   'cannot judge several values when one was to come': {
     rule: { ...upTo5, several: 'unknown' },
     candidate: vector('1', '2'),
-    want: 'unknown: the query gives 2 values where one was to come',
+    want: 'unknown: the query gives 2 values where one was expected',
   },
   'passes what the server warns of': {
     candidate: warned,
@@ -238,7 +245,7 @@ const cases: Record<string, Case> = {
     rule: { baseline: { mostRatio: 2 } },
     candidate: vector('1'),
     baseline: vector('NaN'),
-    want: 'unknown: the baseline is no number: NaN',
+    want: 'unknown: the baseline is not a number: NaN',
   },
 };
 
@@ -263,7 +270,7 @@ describe('judgeReading()', () => {
   });
 
   test('judgeReading() keeps what the servers warned of, whatever it finds [phased 42]', () => {
-    const beside = { ...scalar, warnings: ['"old"'] } as Reading;
+    const beside = { ...scalar, warnings: ['"old"'] } as QueryReading;
     const { warnings } = judgeReading({ candidate: warned, baseline: beside }, {});
     assert.deepEqual(warnings, ['"part of it is missing"', '"old"']);
   });
@@ -278,7 +285,7 @@ describe('judgeReading()', () => {
       },
     };
     const samples = Array.from({ length: 700_000 }, () => same);
-    const candidate: Reading = { kind: 'vector', samples, warnings: [] };
+    const candidate: QueryReading = { kind: 'vector', samples, warnings: [] };
     assert.equal(judgeReading({ candidate }, upTo5).verdict, 'unknown');
     assert.ok(looks < 10, `${looks} looks`);
   });
@@ -291,7 +298,7 @@ describe('judgeReading()', () => {
     fc.assert(
       fc.property(values, (numbers) => {
         const samples = numbers.map((value) => ({ value, text: String(value) }));
-        const candidate: Reading = { kind: 'vector', samples, warnings: [] };
+        const candidate: QueryReading = { kind: 'vector', samples, warnings: [] };
         const { verdict } = judgeReading({ candidate }, { bounds: { min: -5, max: 5 } });
         const areWithin = numbers.every((value) => Math.abs(value) <= 5);
         assert.equal(verdict === 'passes', areWithin);
@@ -302,13 +309,13 @@ describe('judgeReading()', () => {
 });
 
 describe('jointFinding()', () => {
-  const finding = (verdict: Verdict, value?: string): Finding => ({
+  const finding = (verdict: CheckVerdict, value?: string): Finding => ({
     verdict,
     warnings: [],
     because: { reason: 'AsWanted', message: verdict },
     ...(value !== undefined && { value }),
   });
-  const joint = (...verdicts: readonly Verdict[]): string =>
+  const joint = (...verdicts: readonly CheckVerdict[]): string =>
     said(
       jointFinding(verdicts.map((each, at) => ({ name: `q${at + 1}`, finding: finding(each) }))),
     );

@@ -1,6 +1,6 @@
 import { assertNever } from '#base/assert-never.ts';
-import type { CheckReason, Finding, Verdict } from '../answer.ts';
-import type { Reading, Sample } from './reading.ts';
+import type { CheckReason, CheckVerdict, Finding } from '../answer.ts';
+import type { QueryReading, Sample } from './reading.ts';
 
 /** Bounds of a value, both ends in. */
 export interface Bounds {
@@ -24,9 +24,9 @@ export interface Rule {
   /** Needs the reading of a baseline query. */
   readonly baseline?: BaselineBounds;
   /** @default 'fails' */
-  readonly onNoData?: Verdict;
+  readonly onNoData?: CheckVerdict;
   /** What a value is that is no number; counts where there are bounds. @default 'unknown' */
-  readonly onNotANumber?: Verdict;
+  readonly onNotANumber?: CheckVerdict;
   /** Of several values: all must pass, any, or nobody can tell; counts where there are bounds. @default 'all' */
   readonly several?: 'all' | 'any' | 'unknown';
   /** Whether an answer that may not be whole is believed. @default 'believed' */
@@ -35,9 +35,9 @@ export interface Rule {
 
 /** What was read for one query. */
 export interface Readings {
-  readonly candidate: Reading;
+  readonly candidate: QueryReading;
   /** Of the query that the rule compares with. */
-  readonly baseline?: Reading;
+  readonly baseline?: QueryReading;
 }
 
 /** Values that a message names. */
@@ -60,11 +60,11 @@ export function judgeReading({ candidate, baseline }: Readings, rule: Rule): Fin
 
 type Judged = Omit<Finding, 'warnings'>;
 
-function judged(verdict: Verdict, reason: CheckReason, message: string): Judged {
+function judged(verdict: CheckVerdict, reason: CheckReason, message: string): Judged {
   return { verdict, because: { reason, message } };
 }
 
-function judge(candidate: Reading, baseline: Reading | undefined, rule: Rule): Judged {
+function judge(candidate: QueryReading, baseline: QueryReading | undefined, rule: Rule): Judged {
   switch (candidate.kind) {
     case 'error':
       return judged('unknown', candidate.reason, candidate.message);
@@ -109,14 +109,14 @@ function isAboutValues({ bounds, baseline }: Rule): boolean {
 
 function judgeSamples(
   samples: readonly Sample[],
-  baseline: Reading | undefined,
+  baseline: QueryReading | undefined,
   rule: Rule,
 ): Judged {
   if (samples.length === 0) return noData(rule);
   const value = textOf(samples);
   if (!isAboutValues(rule)) return { ...found(samples.length), value };
   if (samples.length > 1 && rule.several === 'unknown') {
-    const why = `the query gives ${samples.length} values where one was to come`;
+    const why = `the query gives ${samples.length} values where one was expected`;
     return { ...judged('unknown', 'SeveralValues', why), value };
   }
   const beside = rule.baseline === undefined ? undefined : baselineOf(baseline);
@@ -127,10 +127,10 @@ function judgeSamples(
 }
 
 /** What is found first is what several findings come to. */
-const allPass: readonly Verdict[] = ['fails', 'unknown', 'passes'];
-const anyPasses: readonly Verdict[] = ['passes', 'unknown', 'fails'];
+const allPass: readonly CheckVerdict[] = ['fails', 'unknown', 'passes'];
+const anyPasses: readonly CheckVerdict[] = ['passes', 'unknown', 'fails'];
 
-function foremost(findings: readonly Judged[], order: readonly Verdict[]): Judged {
+function foremost(findings: readonly Judged[], order: readonly CheckVerdict[]): Judged {
   for (const verdict of order) {
     const found = findings.find((each) => each.verdict === verdict);
     if (found !== undefined) return found;
@@ -138,18 +138,18 @@ function foremost(findings: readonly Judged[], order: readonly Verdict[]): Judge
   return judged('unknown', 'NoData', 'there is nothing to judge');
 }
 
-/** The one number to compare with, or why there is none. */
-function baselineOf(reading: Reading | undefined): number | string {
+/** Returns the one number to compare with, or why there is none. */
+function baselineOf(reading: QueryReading | undefined): number | string {
   if (reading === undefined) return 'there is no baseline query to compare with';
   if (reading.kind === 'error') return `the baseline query has no answer: ${reading.message}`;
   const samples = samplesOf(reading);
   const [only] = samples;
   if (only === undefined) return 'the baseline query gives no value';
   if (samples.length > 1) return `the baseline query gives ${samples.length} values, not one`;
-  return Number.isNaN(only.value) ? `the baseline is no number: ${only.text}` : only.value;
+  return Number.isNaN(only.value) ? `the baseline is not a number: ${only.text}` : only.value;
 }
 
-function samplesOf(reading: Reading): readonly Sample[] {
+function samplesOf(reading: QueryReading): readonly Sample[] {
   if (reading.kind === 'vector') return reading.samples;
   return reading.kind === 'scalar' ? [reading.sample] : [];
 }
@@ -187,7 +187,7 @@ function limitBroken(value: number, { min, max }: Bounds): string | undefined {
   return max !== undefined && !(value <= max) ? `above ${max}` : undefined;
 }
 
-/** Ratios are limits, too: a baseline of 0 then divides nothing. A negative one turns them around. */
+/** Returns the limits for a baseline. Ratios are multiplied with it, so that one of 0 divides nothing; a negative one swaps min and max. */
 function limitsBeside(
   baseline: number,
   bounds: BaselineBounds,

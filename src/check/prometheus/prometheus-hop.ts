@@ -22,7 +22,7 @@ export type NextHop =
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
- * The request that follows an answer to a GET. Credentials go along as long as the host stays the same, and never from
+ * Returns the request that follows an answer to a GET. Credentials go along as long as the host stays the same, and never from
  * https to http; once dropped they stay so. The peer's client takes them along to subdomains, and from https to http. What the
  * Location names as user and password is not sent.
  *
@@ -54,7 +54,7 @@ export function hopAfter(
   };
 }
 
-/** Whether who may know the credentials at `from` may know them at `to`. */
+/** Reports whether credentials for `from` may be sent to `to`. */
 function isTrusted(from: URL, to: URL): boolean {
   return from.hostname === to.hostname && !(from.protocol === 'https:' && to.protocol === 'http:');
 }

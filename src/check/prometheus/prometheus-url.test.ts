@@ -48,12 +48,15 @@ const cases: Record<string, Case> = {
   'http:///x': { isAdmitted: true, want: 'unusable: it names no host' },
   'http:h': { isAdmitted: true, want: 'unusable: it names no host' },
   'http:/h': { isAdmitted: true, want: 'unusable: it names no host' },
-  'http://h:0': { isAdmitted: true, want: 'unusable: its host and port are none' },
-  'http://h:65536': { isAdmitted: true, want: 'unusable: its host and port are none' },
-  'http://h<': { isAdmitted: true, want: 'unusable: its host and port are none' },
-  'http://1': { isAdmitted: true, want: 'unusable: its host and port are none' },
-  'http://0x7f.1': { isAdmitted: true, want: 'unusable: its host and port are none' },
-  'http://[fe80::1%25eth0]': { isAdmitted: true, want: 'unusable: its host and port are none' },
+  'http://h:0': { isAdmitted: true, want: 'unusable: its host and port cannot be reached' },
+  'http://h:65536': { isAdmitted: true, want: 'unusable: its host and port cannot be reached' },
+  'http://h<': { isAdmitted: true, want: 'unusable: its host and port cannot be reached' },
+  'http://1': { isAdmitted: true, want: 'unusable: its host and port cannot be reached' },
+  'http://0x7f.1': { isAdmitted: true, want: 'unusable: its host and port cannot be reached' },
+  'http://[fe80::1%25eth0]': {
+    isAdmitted: true,
+    want: 'unusable: its host and port cannot be reached',
+  },
   prom: { isAdmitted: false, want: 'unusable: it has no scheme' },
   '': { isAdmitted: false, want: 'unusable: it has no scheme' },
   '10.0.0.1:9090': { isAdmitted: false, want: 'malformed: its first part has a colon' },
@@ -67,8 +70,8 @@ const cases: Record<string, Case> = {
   'http://h x': { isAdmitted: false, want: 'malformed: its host has a character' },
   'http://evil\\@h': { isAdmitted: false, want: 'malformed: its user has a character' },
   'http://h\\@evil': { isAdmitted: false, want: 'malformed: its user has a character' },
-  'http://h:port': { isAdmitted: false, want: 'malformed: its port is no number' },
-  'http://a:b:1': { isAdmitted: true, want: 'unusable: its host and port are none' },
+  'http://h:port': { isAdmitted: false, want: 'malformed: its port is not a number' },
+  'http://a:b:1': { isAdmitted: true, want: 'unusable: its host and port cannot be reached' },
   'http://%41': { isAdmitted: false, want: 'malformed: its host has an escape' },
   'http://[::1': { isAdmitted: false, want: 'malformed: its host has brackets' },
   'http://[h]': { isAdmitted: false, want: 'malformed: its host has brackets' },
@@ -137,7 +140,7 @@ describe('a URL', () => {
     }
   });
 
-  test('readPrometheusUrl() leads nowhere but to the host that stands in the text', () => {
+  test('readPrometheusUrl() leads nowhere but to the host that is in the text', () => {
     const host = fc.stringMatching(/^[a-z0-9.-]{1,12}$/);
     const texts = fc
       .tuple(fc.constantFrom('http://', 'https://'), fc.string(), host, fc.string())

@@ -25,7 +25,7 @@ const highestPort = 65_535;
 /**
  * Checks `text` as the peer's webhook does: it must be a request URI in Go's sense, which many a useless URL is, too.
  *
- * @param path of the field that `text` stands in
+ * @param path of the field that `text` is in
  */
 export function checkRequestUri(text: string, path: string): Parsed<string> {
   const problem = requestUriProblem(text);
@@ -34,7 +34,7 @@ export function checkRequestUri(text: string, path: string): Parsed<string> {
   return invalid(path, `${wanted}: got ${shownUrl(text)}, and ${problem.why}`);
 }
 
-/** `text` as messages show it: without user and password, wherever the text makes them end. */
+/** Returns `text` as messages show it: without user and password, wherever the text makes them end. */
 function shownUrl(text: string): string {
   return quoted(text.replace(/^((?:[a-z][a-z\d+.-]*:)?\/\/)?.*@/is, '$1…@'));
 }
@@ -46,19 +46,19 @@ export function readPrometheusUrl(text: string): PrometheusUrlReading {
   const { scheme, host = '' } = parts;
   if (scheme !== 'http' && scheme !== 'https') {
     const seen = scheme === '' ? 'it has no scheme' : `its scheme is ${quoted(scheme)}`;
-    return { kind: 'unusable', why: `${seen}, where http:// or https:// must stand` };
+    return { kind: 'unusable', why: `${seen}, where http:// or https:// is needed` };
   }
   if (host === '') return { kind: 'unusable', why: 'it names no host' };
   const origin = originOf(scheme, host);
   if (origin === undefined) {
-    return { kind: 'unusable', why: 'its host and port are none that can be reached' };
+    return { kind: 'unusable', why: 'its host and port cannot be reached' };
   }
   const user = parts.user === undefined ? {} : { authorization: basicOf(parts.user) };
   return { kind: 'url', url: { origin, path: queryPath(parts.path), ...user } };
 }
 
 /**
- * The origin at `host`; undefined where nobody can be reached. Web parsers take some names for addresses, such as `1` for
+ * Returns the origin at `host`; undefined where it cannot be reached. Web parsers take some names for addresses, such as `1` for
  * 0.0.0.1, which no reader of the URL would expect: what is not the same name to both is no host.
  */
 function originOf(scheme: string, host: string): string | undefined {
@@ -70,7 +70,7 @@ function originOf(scheme: string, host: string): string | undefined {
   return isPlain && url.hostname !== name.toLowerCase() ? undefined : url.origin;
 }
 
-/** `base` with the path of the API behind it, cleaned as Go's `path.Join` does: an escaped slash is a slash. */
+/** Returns `base` followed by the path of the API, cleaned as Go's `path.Join` does: an escaped slash is a slash. */
 function queryPath(base: string): string {
   const decoded = unescaped(base).toString('latin1');
   const kept: string[] = [];
@@ -87,12 +87,12 @@ function basicOf(text: string): string {
   return basicAuthorization(unescaped(name), unescaped(password));
 }
 
-/** The header that names a user by password, both byte for byte. */
+/** Returns the header for basic authorization; user and password go in byte for byte. */
 export function basicAuthorization(name: Uint8Array, password: Uint8Array): string {
   return `Basic ${Buffer.concat([name, Buffer.from(':'), password]).toString('base64')}`;
 }
 
-/** The bytes that `text` stands for; every `%` in it is followed by two hexadecimal digits. */
+/** Decodes the bytes of `text`; every `%` in it is followed by two hexadecimal digits. */
 function unescaped(text: string): Buffer {
   const bytes = Buffer.from(text).toString('latin1');
   const decoded = bytes.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) =>
@@ -106,7 +106,7 @@ function escapedByte(byte: string): string {
 }
 
 /**
- * The path and query that ask for `expr` at `url`. White space becomes one space each, also in quotes and behind a comment,
+ * Returns the path and query that ask for `expr` at `url`. White space becomes one space each, also in quotes and behind a comment,
  * as at the peer.
  */
 export function queryTarget(url: Pick<PrometheusUrl, 'path'>, expr: string): string {

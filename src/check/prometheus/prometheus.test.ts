@@ -18,7 +18,7 @@ import {
   type ServerIdentity,
 } from '#support/external-services/prometheus-server.ts';
 import { createPrometheus, type Prometheus, type PrometheusQuestion } from './prometheus.ts';
-import type { Reading } from './reading.ts';
+import type { QueryReading } from './reading.ts';
 
 /** Certificate of every server with TLS here; vouches for itself. */
 const identity = await selfSigned(instant(Date.now()));
@@ -47,18 +47,18 @@ class Bench {
     return { server, port, url: `http${secure === undefined ? '' : 's'}://127.0.0.1:${port}` };
   }
 
-  read(question: Partial<PrometheusQuestion>, signal?: AbortSignal): Promise<Reading> {
+  read(question: Partial<PrometheusQuestion>, signal?: AbortSignal): Promise<QueryReading> {
     const asking = { signal: signal ?? new AbortController().signal };
     return this.prometheus.read({ url: '', expr: 'up', ...question }, asking);
   }
 }
 
 /** A reading in words: its kind, or reason and message. */
-function said(reading: Reading): string {
+function said(reading: QueryReading): string {
   return reading.kind === 'error' ? `${reading.reason}: ${reading.message}` : reading.kind;
 }
 
-/** What waits for somebody who hangs would wait for ever: no test here takes a tenth of this. */
+/** What waits for a user who hangs would wait for ever: no test here takes a tenth of this. */
 const patience = { timeout: 20_000 };
 
 describe('createPrometheus() asks', () => {
@@ -114,7 +114,7 @@ describe('createPrometheus() asks', () => {
     const bench = new Bench(t);
     assert.equal(
       said(await bench.read({ url: 'prom:9000/xx' })),
-      'Unreachable: Cannot ask Prometheus by its URL: its scheme is "prom", where http:// or https:// must stand',
+      'Unreachable: Cannot ask Prometheus by its URL: its scheme is "prom", where http:// or https:// is needed',
     );
     assert.match(said(await bench.read({ url: '10.0.0.1:9090' })), /^BadConfiguration: /);
   });
@@ -140,11 +140,11 @@ describe('createPrometheus() reads', () => {
     },
     'no JSON that ends early': {
       handle: answering(oneSeries.slice(0, -3)),
-      want: /^Unreadable: Cannot ask http:\/\/127\.0\.0\.1:\d+\/api\/v1\/query: its answer \(200, ""\) is none of Prometheus: body must be JSON/,
+      want: /^Unreadable: Cannot ask http:\/\/127\.0\.0\.1:\d+\/api\/v1\/query: its answer \(200, ""\) is not from Prometheus: body must be JSON/,
     },
     'no HTML [phased 41]': {
       handle: answering('<html>', { 'content-type': 'text/html' }),
-      want: /^Unreadable: .*\(200, "text\/html"\) is none of Prometheus: body must be JSON: got "<html>"$/,
+      want: /^Unreadable: .*\(200, "text\/html"\) is not from Prometheus: body must be JSON: got "<html>"$/,
     },
     'no answer without a body [phased 41]': {
       handle: (response) => response.writeHead(204).end(),
@@ -299,7 +299,7 @@ describe('createPrometheus() in time', () => {
       const healthy = await bench.serve(answering(oneSeries));
       const stuck = Array.from({ length: 50 }, () => bench.read({ url }));
       await server.came(8);
-      // The clock stands still: whoever waits for the hanging server waits for ever.
+      // The clock stands still: a call that waits for the hanging server waits for ever.
       assert.equal(said(await bench.read({ url: healthy.url })), 'vector');
       assert.deepEqual([server.received.length, server.connections], [8, 8]);
       bench.clock.advance(seconds(5));
@@ -313,7 +313,7 @@ describe('createPrometheus() in time', () => {
   );
 
   test(
-    'createPrometheus() answers whoever has other credentials than those that hang',
+    'createPrometheus() answers a caller with other credentials than those that hang',
     patience,
     async (t) => {
       const bench = new Bench(t);
@@ -331,7 +331,7 @@ describe('createPrometheus() in time', () => {
   );
 
   test(
-    'createPrometheus() answers whoever asks a server to which others are redirected, and hang',
+    'createPrometheus() answers a caller that asks a server to which others are redirected, and hang',
     patience,
     async (t) => {
       const bench = new Bench(t);
@@ -377,7 +377,7 @@ describe('createPrometheus() in time', () => {
     assert.equal(server.received.length, 8);
   });
 
-  test('createPrometheus() asks nobody once it is closed', async (t) => {
+  test('createPrometheus() asks nothing once it is closed', async (t) => {
     const bench = new Bench(t);
     const { server, url } = await bench.serve(answering(oneSeries));
     await bench.prometheus.close();
@@ -455,18 +455,18 @@ describe('createPrometheus() after redirects', () => {
 });
 
 describe('createPrometheus() over TLS', () => {
-  test('createPrometheus() believes no server whose certificate nobody vouches for [phased 50]', async (t) => {
+  test('createPrometheus() believes no server whose certificate no CA vouches for [phased 50]', async (t) => {
     const bench = new Bench(t);
     const { server, url } = await bench.serve(answering(oneSeries), identity);
     assert.match(said(await bench.read({ url })), /^Unreachable: .*self.signed certificate/);
     assert.equal(server.received.length, 0);
   });
 
-  test('createPrometheus() believes any server when it is told to [phased 50]', async (t) => {
+  test('createPrometheus() believes any server with insecureSkipVerify [phased 50]', async (t) => {
     const bench = new Bench(t);
     const { url } = await bench.serve(answering(oneSeries), identity);
     assert.equal(said(await bench.read({ url, isInsecure: true })), 'vector');
-    // Not by the connection of whoever was told to.
+    // Not by the connection of the server that was named.
     assert.match(said(await bench.read({ url })), /^Unreachable: /);
   });
 
@@ -478,7 +478,7 @@ describe('createPrometheus() over TLS', () => {
     assert.match(said(await bench.read({ url, authorities: other.cert })), /^Unreachable: /);
   });
 
-  test('createPrometheus() believes no certificate of another name, whoever vouches for it', async (t) => {
+  test('createPrometheus() believes no certificate of another name, whichever CA signed it', async (t) => {
     const bench = new Bench(t);
     const issued = await issueSelfSigned({
       dnsNames: ['localhost'],

@@ -16,7 +16,7 @@ import { type Server, ServerPools } from '../http/server-pools.ts';
 import { parseReading } from './parse-reading.ts';
 import { type Hop, hopAfter, mostHops } from './prometheus-hop.ts';
 import { type PrometheusUrl, queryTarget, readPrometheusUrl } from './prometheus-url.ts';
-import type { Reading } from './reading.ts';
+import type { QueryReading } from './reading.ts';
 import { withoutSecret } from './without-secret.ts';
 
 /** What is asked of a Prometheus server, and how it is reached. */
@@ -27,7 +27,7 @@ export interface PrometheusQuery extends ServerTrust {
   readonly expr: string;
 }
 
-/** A query with what may be told to nobody else. */
+/** A query with what is secret. */
 export interface PrometheusQuestion extends PrometheusQuery {
   /** Value of an `Authorization` header, see `parseCredentials`; goes before what the URL names. */
   readonly authorization?: string;
@@ -59,7 +59,7 @@ export interface Asking {
 /** Prometheus servers, asked over the network. */
 export interface Prometheus {
   /** Asks, and reads the whole answer. Never rejects: what goes wrong is a reading, too. */
-  read(question: PrometheusQuestion, asking: Asking): Promise<Reading>;
+  read(question: PrometheusQuestion, asking: Asking): Promise<QueryReading>;
   /** Gives up all questions, and ends all connections. */
   close(): Promise<void>;
 }
@@ -97,13 +97,13 @@ class HttpPrometheus implements Prometheus {
     this.#pools = new ServerPools({ clock, env, connections: concurrency });
   }
 
-  async read(question: PrometheusQuestion, asking: Asking): Promise<Reading> {
+  async read(question: PrometheusQuestion, asking: Asking): Promise<QueryReading> {
     const found = readPrometheusUrl(question.url);
     switch (found.kind) {
       case 'malformed':
         return failed(
           'BadConfiguration',
-          `Cannot ask Prometheus, as its URL is none: ${found.why}`,
+          `Cannot ask Prometheus, as its URL is invalid: ${found.why}`,
         );
       case 'unusable':
         return failed('Unreachable', `Cannot ask Prometheus by its URL: ${found.why}`);
@@ -125,7 +125,7 @@ class HttpPrometheus implements Prometheus {
     question: PrometheusQuestion,
     url: PrometheusUrl,
     asking: Asking,
-  ): Promise<Reading> {
+  ): Promise<QueryReading> {
     const { isInsecure = false, authorities } = question;
     const authorization = question.authorization ?? url.authorization;
     const signal = AbortSignal.any([asking.signal, this.#closing.signal]);
@@ -149,7 +149,7 @@ class HttpPrometheus implements Prometheus {
     }
   }
 
-  async #follow(first: Hop, way: Way): Promise<Reading> {
+  async #follow(first: Hop, way: Way): Promise<QueryReading> {
     let hop = first;
     for (let hops = 1; ; hops += 1) {
       const answer = await this.#send(hop, way);
@@ -200,7 +200,7 @@ interface Way {
   readonly deadline: Monotonic;
 }
 
-type Failure = Extract<Reading, { kind: 'error' }>;
+type Failure = Extract<QueryReading, { kind: 'error' }>;
 
 const givenUp: Failure = { kind: 'error', reason: 'GivenUp', message: 'the question was given up' };
 
@@ -221,7 +221,7 @@ function failureOf(error: Error, { url }: Hop): Failure {
   return failed('Unreachable', `no answer of ${url.host}: ${shortened(message)}`);
 }
 
-function readingOf(answer: TransportResponse, authorization: string | undefined): Reading {
+function readingOf(answer: TransportResponse, authorization: string | undefined): QueryReading {
   const { status, headers } = answer;
   const masked = (text = ''): string => withoutSecret(text, authorization);
   const body = masked(Buffer.from(answer.body).toString());
@@ -235,7 +235,7 @@ function readingOf(answer: TransportResponse, authorization: string | undefined)
   if (parsed.kind === 'valid') return parsed.value;
   const seen = `${status}, ${quoted(masked(headers['content-type']))}`;
   const { path, message } = parsed.problem;
-  return failed('Unreadable', `its answer (${seen}) is none of Prometheus: ${path} ${message}`);
+  return failed('Unreadable', `its answer (${seen}) is not from Prometheus: ${path} ${message}`);
 }
 
 const longestShown = 300;
@@ -244,7 +244,7 @@ function shortened(text: string): string {
   return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
 }
 
-/** Credentials are part of it: those of one shall not wait for those of another. */
+/** Joins parts to a key. Credentials are part of it: requests with one must not wait for requests with another. */
 function keyOf(parts: readonly unknown[]): string {
   return JSON.stringify(parts.map((each) => each ?? null));
 }

@@ -11,7 +11,7 @@ export const querySchema: JsonObject = {
   thresholdRange: {
     type: 'object',
     description:
-      'What every value of the answer must be within, both ends in. Without it an answer with data is a success, whatever its values. Unknown to the peer.',
+      'What every value of the answer must be within, ends included. Without it any answer with data is a success. Unknown to the peer.',
     properties: { min: { type: 'number' }, max: { type: 'number' } },
   },
   onNoData: {

@@ -18,7 +18,7 @@ export interface GateQuerySpec {
   readonly isNoDataGood?: boolean;
 }
 
-/** Returns the query that `written` is, which stands at `path`. */
+/** Returns the query that `written` is, which is at `path`. */
 export function querySpecOf(written: JsonObject, path: string, fields: SpecFields): GateQuerySpec {
   return {
     expr: fields.text(written, `${path}.expr`) ?? '',

@@ -9,7 +9,7 @@ export interface Sample {
 }
 
 /** What a query gave, before anybody judges it. */
-export type Reading =
+export type QueryReading =
   | {
       /** One element for each series, of which there is at least one. */
       readonly kind: 'vector';

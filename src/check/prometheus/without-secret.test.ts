@@ -52,7 +52,7 @@ describe('withoutSecret()', () => {
     assert.equal(withoutSecret('a and b'), 'a and b');
   });
 
-  test('finds a password without the line break that stands behind it in the Secret', () => {
+  test('finds a password without the line break that is behind it in the Secret', () => {
     const broken = `Basic ${Buffer.from('scraper:pass-0123\n').toString('base64')}`;
     assert.equal(withoutSecret('pass-0123 is wrong', broken), '… is wrong');
   });

@@ -9,7 +9,7 @@ export function withoutSecret(text: string, authorization = ''): string {
   return secretsIn(authorization).reduce((shown, secret) => shown.replaceAll(secret, '…'), text);
 }
 
-/** What is secret in the value of an `Authorization` header, the longest first. */
+/** Returns the secret parts of the value of an `Authorization` header, the longest first. */
 function secretsIn(authorization: string): readonly string[] {
   const space = authorization.indexOf(' ');
   const sent = authorization.slice(space + 1);

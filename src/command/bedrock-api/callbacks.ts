@@ -48,7 +48,7 @@ function taken({ record }: StoredDeploy, stageId: string): ApiAnswer {
   return { status: 200, body };
 }
 
-const unknownStage = refusal(404, 'Nobody waits for this stage');
+const unknownStage = refusal(404, 'No deploy waits for this stage');
 const known: ApiAnswer = { status: 200, body: { state: 'already known' } };
 
 interface Marks {

@@ -1,5 +1,5 @@
 /**
- * A small deploy API, for trying out the flow with its callbacks. It keeps nothing but what stands in the cluster, and is
+ * A small deploy API, for trying out the flow with its callbacks. It keeps nothing but what is in the cluster, and is
  * no part of the operator.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -52,7 +52,7 @@ function routeAt(path: string): Route | undefined {
   return action === undefined ? undefined : { kind: 'act', id, action };
 }
 
-/** The reference deploy API (H-21). Remembers nothing: what it knows stands in the cluster. */
+/** The reference deploy API (H-21). Remembers nothing: what it knows is stored in the cluster. */
 export class DeployApi {
   readonly #deploys: Deploys;
   readonly #callbacks: Callbacks;

@@ -1,4 +1,4 @@
-/** What a deploy API knows of a deploy. It stands in an annotation of the StatefulsetRollout, and changes in one write with it. */
+/** What a deploy API knows of a deploy. It is in an annotation of the StatefulsetRollout, and changes in one write with it. */
 import type { CallbackReport } from '#notification/callback/callback-body.ts';
 
 /** Annotation that holds the record, as JSON. */

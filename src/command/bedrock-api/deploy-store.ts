@@ -9,7 +9,7 @@ import { fieldManager } from '../bedrock/deploy/apply-resources.ts';
 import { type DeployRecord, deployLabel, formatRecord, recordAnnotation } from './deploy-record.ts';
 import { recordOf } from './parse-deploy-record.ts';
 
-/** A deploy as it stands in the cluster. */
+/** A deploy as it is in the cluster. */
 export interface StoredDeploy {
   readonly object: KubernetesObject;
   readonly record: DeployRecord;

@@ -39,7 +39,7 @@ function randomId(): string {
   return Array.from({ length: 20 }, () => letters.charAt(randomInt(letters.length))).join('');
 }
 
-/** Returns the change by which phase `at` begins, or begins anew, under a fresh stage id. */
+/** Returns the change by which phase `at` begins, or begins again, under a fresh stage id. */
 export function begun(
   { object, record }: StoredDeploy,
   at: number,

@@ -25,7 +25,7 @@ export type ParsedApi =
 export const apiHelp = `Usage: rollout-operator bedrock api --token-file FILE --signing-key-file FILE [options]
 
 Serves the reference deploy API: POST /v1/deploys, GET /v1/deploys/{id}, POST /v1/deploys/{id}/pause|resume|retry|advance, and
-POST /v1/stages/{stageId}/callback for the operator. What it knows stands in the cluster: it may be restarted at any time.
+POST /v1/stages/{stageId}/callback for the operator. Its state is stored in the cluster: it can be restarted at any time.
 
   --listen HOST:PORT       127.0.0.1:8443 without it
   --tls-cert FILE, --tls-key FILE
@@ -97,7 +97,7 @@ function tlsProblem(options: Options, host: string): string | undefined {
     return '--tls-cert and --tls-key are needed, unless it listens on this host alone';
   const isEverywhere = host === '0.0.0.0' || host === '::';
   if (isEverywhere && !options.has('public-url'))
-    return `--public-url is needed, as ${host} is no address that the operator could call`;
+    return `--public-url is needed, as ${host} is not an address that the operator could call`;
   return undefined;
 }
 

@@ -47,10 +47,10 @@ export const namedCommands: ReadonlyMap<string, NamedCommand> = new Map(
     },
     {
       name: 'retry',
-      does: 'Begins a rollout anew under another identity; pods that are new already stay.',
+      does: 'Begins a rollout again under another identity; pods that are new already stay.',
       run: (cluster: ClusterAccess, key: ObjectKey, ports: Pick<DrivePorts, 'randomIdentity'>) => {
         const rolloutIdentity = ports.randomIdentity();
-        const says = `begins anew as ${rolloutIdentity}`;
+        const says = `begins again as ${rolloutIdentity}`;
         return edited(cluster, key, { change: { rolloutIdentity }, says });
       },
     },

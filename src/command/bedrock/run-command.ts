@@ -70,7 +70,7 @@ function chosenPhases(
   if (begin < 0) return `--from must be one of the phases ${stage.phases.join(', ')}: got ${from}`;
   const phases = converted.phases.slice(begin);
   if (phases.length > 1 && !isConfirmed && confirm === undefined)
-    return 'There is no terminal to ask at between two phases: give --yes, and nobody is asked';
+    return 'There is no terminal to ask at between two phases: give --yes to go on without being asked';
   return { ...converted, phases };
 }
 

@@ -22,7 +22,7 @@ export async function validateCommand(
     return told(ports.err, findingsText(file, checked.findings), checked.code);
   const { stages, passedOver, warnings } = checked;
   ports.err(findingsText(file, warnings));
-  const others = passedOver.map((name) => `${name}: not looked into, as it is no StatefulSet\n`);
+  const others = passedOver.map((name) => `${name}: not looked into, as it is not a StatefulSet\n`);
   const lines = stages.map((stage) => `${stage}: in order\n`);
   return told(ports.out, [...lines, ...others].join(''), 0);
 }

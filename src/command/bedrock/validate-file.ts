@@ -30,7 +30,7 @@ export type ValidatedFile =
 /** Any digest: a file is in order whatever image will run. */
 const anyDigest = `image@sha256:${'0'.repeat(64)}`;
 
-/** Checks the file `text`: what stands in it, and what each phase of each stage would be made into. Pure. */
+/** Checks the file `text`: what is in it, and what each phase of each stage would be made into. Pure. */
 export function validateFile(text: string, options: ValidateOptions): ValidatedFile {
   const parsed = parseBedrock(text, options);
   if (parsed.kind === 'invalid') return refused(parsed.findings);

@@ -57,12 +57,12 @@ export async function tracingOf({
   };
 }
 
-/** In a bundle it is a file of its own, which may have been left behind. */
+/** Throws `error`, or names the missing file: in a bundle the library is a file of its own, which may have been left behind. */
 function withMissingFile(error: unknown): never {
   const { code, url }: NodeJS.ErrnoException & { readonly url?: unknown } = errorOf(error);
   if (code !== 'ERR_MODULE_NOT_FOUND' || typeof url !== 'string') throw error;
   throw new Error(
-    `Cannot trace without the file ${fileURLToPath(url)}, which is missing: keep all files of the build beside the program, or set OTEL_SDK_DISABLED=true`,
+    `Cannot trace without the file ${fileURLToPath(url)}, which is missing: keep all files of the build in the folder of the program, or set OTEL_SDK_DISABLED=true`,
     { cause: error },
   );
 }

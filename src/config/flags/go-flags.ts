@@ -104,7 +104,7 @@ export class FlagSet {
     return { kind: 'parsed', ignored: [] };
   }
 
-  /** Returns the names of the flags that stand alone, so that a word after them is no value (FL-2); sorted. */
+  /** Returns the names of the flags that are alone, so that a word after them is no value (FL-2); sorted. */
   booleanNames(): readonly string[] {
     const booleans = [...this.#flags.values()].filter(({ kind }) => kind.isBoolean);
     return booleans.map(({ name }) => name).sort();

@@ -9,7 +9,7 @@ export interface OutsideConfig {
   /** The name of the cluster, to Slack and to receivers; may be empty. */
   readonly clusterName: string;
   readonly callback: {
-    /** `host`, `host:port` or `*.suffix`, each perhaps with `http://` in front; nobody is called where there is none. */
+    /** `host`, `host:port` or `*.suffix`, each perhaps with `http://` in front; no receiver is called where there is none. */
     readonly allowedHosts: readonly string[];
     /** 1 or more. */
     readonly attempts: number;
@@ -18,7 +18,7 @@ export interface OutsideConfig {
     readonly permitsLoopback: boolean;
   };
   readonly slack: {
-    /** Undefined: only what names a token of its own is told. */
+    /** Undefined: only what names a token of its own is reported. */
     readonly tokenFile: string | undefined;
     /** Undefined: Slack itself. */
     readonly url: string | undefined;
@@ -39,12 +39,12 @@ function allOfOutside(set: FlagSet) {
     allowedHosts: set.add('callback-allowed-hosts', stringKind, {
       default: '',
       help:
-        'Whom callbacks may go to: host, host:port or *.suffix, separated by commas, each with http:// in front where https ' +
-        'is not wanted. When empty: nobody.',
+        'Hosts that callbacks may go to: host, host:port or *.suffix, separated by commas, each with http:// in front where https ' +
+        'is not wanted. When empty: none.',
     }),
     attempts: set.add('callback-attempts', intKind, {
       default: 10,
-      help: 'How often a receiver is called in vain before it is given up.',
+      help: 'Failed calls of a receiver before it is given up.',
     }),
     signingKeyFile: set.add('callback-signing-key-file', stringKind, {
       default: '',
@@ -56,11 +56,11 @@ function allOfOutside(set: FlagSet) {
     }),
     slackTokenFile: set.add('slack-token-file', stringKind, {
       default: '',
-      help: 'File with the token by which Slack is told of what names none of its own. When empty: nothing is.',
+      help: 'File with the token of Slack for resources that name none. When empty: those send no messages.',
     }),
     slackUrl: set.add('slack-api-url', stringKind, {
       default: '',
-      help: 'Where the methods of Slack are called; for tests. When empty: Slack itself.',
+      help: 'Base URL of the API of Slack; for tests. When empty: that of Slack itself.',
     }),
   } as const;
 }

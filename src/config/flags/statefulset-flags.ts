@@ -4,7 +4,7 @@ import { boolKind, durationKind, stringKind } from './flag-kind.ts';
 import type { Flag, FlagSet } from './go-flags.ts';
 import { type OutsideFlags, outsideFlags } from './outside-flags.ts';
 
-/** The flags of `statefulset-rollout` whose names nobody else has; the program that runs everything takes them, too. */
+/** The flags of `statefulset-rollout` whose names nothing else has; the program that runs everything takes them, too. */
 export type StatefulsetFlags = ReturnType<typeof rolloutFlags> & OutsideFlags & ConsulFlags;
 
 /** Adds those flags to `set`: what is added here, both programs know. */
@@ -20,7 +20,7 @@ function rolloutFlags(set: FlagSet) {
     }),
     partialAging: set.add('partial-rollout-aging', durationKind, {
       default: minutes(1_440),
-      help: 'Age from which a rollout that is left partial is told of daily; 0 for never.',
+      help: 'Age from which a rollout that is left partial is reported daily; 0 for never.',
     }),
     isPinAssumed: set.add('pin-assume-patched', boolKind, {
       default: false,

@@ -4,7 +4,7 @@ import type { Monotonic } from '#base/units.ts';
 export type ProvenBudgets =
   /** All budgets of that time are in the view. */
   | { readonly kind: 'proven'; readonly provenAt: Monotonic }
-  /** The Role does not permit to list them: they are no part of the view, and that was told at the start (D-51). */
+  /** The Role does not permit to list them: they are no part of the view, and that was reported at the start (D-51). */
   | { readonly kind: 'not-permitted' };
 
 /** What the view shows of budgets. */

@@ -57,7 +57,7 @@ export class FormerBudgets<B extends Selecting> {
     this.#ports.former?.add(former);
   }
 
-  /** Notes that `budget` is as it is from now on, and was `before`, beside the others of `known`. */
+  /** Notes that `budget` is as it is from now on, and was `before`, in addition to the others of `known`. */
   changed(budget: B | undefined, before: B | undefined, known: Iterable<B>): void {
     if (budget === undefined || this.#ports.isSameSelector(budget, before)) return;
     if (!this.precede(budget, known)) return;

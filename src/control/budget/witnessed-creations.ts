@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import { type Instant, type Monotonic, seconds } from '#base/units.ts';
 
 /**
- * Within this time of a budget's creation nobody else can have granted under it, and lost what he wrote down. In
+ * Within this time of a budget's creation nothing else can have granted under it, and lost what he wrote down. In
  * milliseconds; creation times are in whole seconds of another clock.
  */
 const newborn = seconds(10);
@@ -18,7 +18,7 @@ export interface CreatedBudget {
  * Which budgets this process saw being made: of these a ledger that is missing is empty, as nothing was granted yet (D-34).
  *
  * That holds only for a moment. Every replica grants: some seconds later another one may have written a ledger, which
- * somebody has deleted since, and what it held still counts. So a budget that was made longer ago is one whose creation was
+ * a user has deleted since, and what it held still counts. So a budget that was made longer ago is one whose creation was
  * not seen, however well it was; and so is one whose creation is reported late, as by a watch that resumes, or is dated by a
  * clock that differs from ours.
  */

@@ -61,7 +61,7 @@ test('ConsistentReads show a newer cached change over what was read (D-49)', asy
   assert.deepEqual(bench.pods(), [...unchanged, 'ingester-zone-a-2 newer-hash']);
 });
 
-test('ConsistentReads never fall back behind a cache that was ahead of what was read, and then lists anew', async () => {
+test('ConsistentReads never fall back behind a cache that was ahead of what was read, and then lists again', async () => {
   const bench = new Bench();
   const { world } = bench;
   await bench.read();
@@ -73,14 +73,14 @@ test('ConsistentReads never fall back behind a cache that was ahead of what was 
   assert.equal(bench.over().proof.pods, undefined);
 });
 
-test('ConsistentReads that were sent after a cache began to list anew stand for it, whatever it had shown before', async () => {
+test('ConsistentReads that were sent after a cache began to list again stand for it, whatever it had shown before', async () => {
   const bench = new Bench();
   bench.world.pods.freshness.reset();
   await bench.read();
   assert.notEqual(bench.over().proof.pods, undefined);
 });
 
-test('ConsistentReads show a pod that was made anew once: as the cache shows it', async () => {
+test('ConsistentReads show a pod that was recreated once: as the cache shows it', async () => {
   const bench = new Bench();
   const { world } = bench;
   await bench.read();
@@ -91,7 +91,7 @@ test('ConsistentReads show a pod that was made anew once: as the cache shows it'
   assert.deepEqual(bench.pods(), [...unchanged, 'ingester-zone-a-2 new-hash']);
 });
 
-test('ConsistentReads show a set that was made anew once: as the cache shows it', async () => {
+test('ConsistentReads show a set that was recreated once: as the cache shows it', async () => {
   const bench = new Bench();
   const { world } = bench;
   await bench.read();
@@ -151,7 +151,7 @@ test('ConsistentReads say which pods a cache shows newer than their list, and at
   const newer = bench.repin(2, 'newer-hash');
   const made = world.put('pods', rawPod({ ordinal: 3, uid: 'made-later' }));
   bench.repin(1, 'not-shown-hash');
-  // A cache that begins to list anew has reached nothing, and keeps what it has until the list is there.
+  // A cache that begins to list again has reached nothing, and keeps what it has until the list is there.
   world.pods.freshness.reset();
   world.pods.list(newer);
   world.pods.list(made);

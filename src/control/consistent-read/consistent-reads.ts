@@ -100,7 +100,7 @@ export class ConsistentReads {
     };
   }
 
-  /** Forgets `scope`: its sets are gone, or nobody looks at them any more. */
+  /** Forgets `scope`: its sets are gone, or nothing looks at them any more. */
   forget(scope: SetScope): void {
     this.#byScope.delete(keyOf(scope));
   }
@@ -170,7 +170,7 @@ function keyOf(scope: SetScope): string {
 
 /**
  * Reports whether a cache is no older than what was read at `revision`: it has shown as much since it was last listed, or
- * more before. In the latter case nothing is proven until it is read anew, but what the cache knew is not forgotten.
+ * more before. In the latter case nothing is proven until it is read again, but what the cache knew is not forgotten.
  */
 function isReached(revision: string, cache: Freshness): boolean {
   if (cache.hasSeen(revision)) return true;

@@ -43,7 +43,7 @@ interface SentList {
 /** Longest time that the answer to a list is waited for, once it is sent. */
 const answerWithin = seconds(10);
 
-/** Lists of one namespace that we ask for beside the watch of a type, and how old a view is that rests on both (D-51). */
+/** Lists of one namespace that we ask for in addition to the watch of a type, and how old a view is that rests on both (D-51). */
 export class NamespaceReads<View extends Cached> {
   readonly #ports: NamespaceReadPorts<View>;
   readonly #rounds: SharedRounds;

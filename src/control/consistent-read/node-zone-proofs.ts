@@ -29,7 +29,7 @@ export class UnshownZoneError extends Error {
 
   constructor(node: string, { told, shown }: { readonly told: string; readonly shown: string }) {
     super(
-      `Node ${node} is in zone ${told}, and its watch has not told of that yet: it showed zone ${shown}`,
+      `Node ${node} is in zone ${told}, and its watch does not show that yet: it shows zone ${shown}`,
     );
   }
 }

@@ -20,7 +20,7 @@ export class UnshownChangeError extends Error {
 
   /** @param change what has happened to it, such as `changed` */
   constructor({ kind }: ResourceType, { name }: ShownResource, change: 'changed' | 'deleted') {
-    super(`${kind} ${name} was ${change}, and its watch has not told of that yet`);
+    super(`${kind} ${name} was ${change}, and its watch does not show that yet`);
   }
 }
 

@@ -112,7 +112,7 @@ test('SharedRounds go on for the others where one leaves, and end when the last 
   assert.deepEqual(bench.taken(), ['unwanted 1', 'b failed: b has left']);
 });
 
-test('SharedRounds answer nobody by a round that all had left before it was sent', async () => {
+test('SharedRounds answer no caller by a round that all had left before it was sent', async () => {
   const bench = new Bench();
   const one = new AbortController();
   void bench.ask('a', one);
@@ -129,7 +129,7 @@ test('SharedRounds answer nobody by a round that all had left before it was sent
   ]);
 });
 
-test('SharedRounds begin none that nobody waits for any more', async () => {
+test('SharedRounds begin none that nothing waits for any more', async () => {
   const bench = new Bench();
   const one = new AbortController();
   void bench.ask('a');

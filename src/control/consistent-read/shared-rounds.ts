@@ -20,7 +20,7 @@ interface Lane {
 }
 
 /**
- * Reads that all share who ask **before they are sent**: one that is under way may be answered by what stood before the
+ * Reads that all share who ask **before they are sent**: one that is under way may be answered by what was before the
  * question. So of each key at most one round is under way and one waits for its end, or for the second after which nobody
  * waits for a round that hangs: a flood of equal questions costs two rounds and not one each.
  */
@@ -34,7 +34,7 @@ export class SharedRounds {
   }
 
   /**
-   * Waits for a round of `key` that is not sent yet; `round` is what it does where nobody waits for one.
+   * Waits for a round of `key` that is not sent yet; `round` is what it does where nothing waits for one.
    *
    * @throws what the round fails with, to each who waits for it; the reason of `signal` when that aborts first
    */
@@ -50,7 +50,7 @@ export class SharedRounds {
   }
 
   #soon(key: string, lane: Lane): Timer {
-    const options = { owner: 'round of reads beside one that hangs', background: true };
+    const options = { owner: 'round of reads in parallel to one that hangs', background: true };
     return this.#clock.timer(patience, () => this.#begin(key, lane), options);
   }
 
@@ -84,7 +84,7 @@ function newLane(): Lane {
 class SharedRound {
   readonly #round: Round;
   readonly #end = Promise.withResolvers<void>();
-  /** Aborts when nobody waits any more. */
+  /** Aborts when no caller waits any more. */
   readonly #unwanted = new AbortController();
   #waiting = 0;
   hasBegun = false;

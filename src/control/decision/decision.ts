@@ -76,7 +76,7 @@ export type Decision =
       readonly because: Because<Reason>;
     }
   /**
-   * A pod of `set` is asked since when it is prepared to go (POST), or told that it stays (DELETE). Told by who makes the
+   * A pod of `set` is asked since when it has been prepared to go (POST), or told that it stays (DELETE). Told by who makes the
    * call: no Event tells of each.
    */
   | {

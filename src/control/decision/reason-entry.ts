@@ -13,9 +13,9 @@ export interface ReasonEntry {
 }
 
 /**
- * How much attention something that is waited for deserves. `alarming`: somebody has to look, so that the Event and the log
+ * How much attention something that is waited for deserves. `alarming`: a user has to look, so that the Event and the log
  * line are warnings. `ordinary`: it is a part of any rollout. `secondary`: it only follows from another hold, which says better what
- * is waited for. `wished`: somebody asked for it, so that telling it once is enough.
+ * is waited for. `wished`: a user asked for it, so that telling it once is enough.
  */
 type Urgency = 'alarming' | 'ordinary' | 'secondary' | 'wished';
 
@@ -30,7 +30,7 @@ export function hold(isTrueWhen: string, remedy: string): ReasonEntry {
   return { kind: 'hold', urgency: 'ordinary', isTrueWhen, remedy };
 }
 
-/** Returns the row of a hold that somebody has to look into. */
+/** Returns the row of a hold that a user has to look into. */
 export function alarm(isTrueWhen: string, remedy: string): ReasonEntry {
   return { kind: 'hold', urgency: 'alarming', isTrueWhen, remedy };
 }
@@ -40,7 +40,7 @@ export function secondary(isTrueWhen: string, remedy: string): ReasonEntry {
   return { kind: 'hold', urgency: 'secondary', isTrueWhen, remedy };
 }
 
-/** Returns the row of a hold that somebody asked for. */
+/** Returns the row of a hold that a user asked for. */
 export function wish(isTrueWhen: string, remedy: string): ReasonEntry {
   return { kind: 'hold', urgency: 'wished', isTrueWhen, remedy };
 }

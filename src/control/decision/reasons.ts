@@ -12,10 +12,10 @@ export const reasonCatalogue = {
     'The pod is outdated and cannot become ready by itself: its containers cannot start, or it has not been ready for -rollout.stuck-after on end.',
   ),
   RollingBack: act(
-    'An update has failed for good, and the pod runs its revision: only PhasedRollouts do so.',
+    'An update has failed permanently, and the pod runs its revision: only PhasedRollouts do so.',
   ),
   DownscaleDelayElapsed: act(
-    'Each pod that goes said, no more than 10 s ago, that it is prepared since at least the delay of its set.',
+    'Each pod that goes said, no more than 10 s ago, that it has been prepared for at least the delay of its set.',
   ),
   ZoneUpdated: act('All pods of the set run its update revision and are available.'),
   ScaledToLeader: act(
@@ -28,7 +28,7 @@ export const reasonCatalogue = {
   ReplicasWrittenBack: act(
     'status.replicas of a mirrored resource is not the greatest count of the sets that mirror it.',
   ),
-  PodPreparing: act('The pod is to go, and is asked since when it is prepared for that.'),
+  PodPreparing: act('The pod is to go, and is asked since when it has been prepared.'),
   PodReleased: act(
     'The pod stays, and has not yet answered that it is not prepared to go any more.',
   ),
@@ -70,7 +70,7 @@ export const reasonCatalogue = {
     'Look at the budget that the message names.',
   ),
   BudgetUnclear: alarm(
-    'It cannot be told which disruption budget governs a pod, or what that has given away.',
+    'It is unknown which disruption budget governs a pod, or which disruptions that budget has granted.',
     'Let exactly one ZoneAwarePodDisruptionBudget select the pod, and correct one that cannot be read; where the message says until when, wait.',
   ),
   DownscaleDelayed: secondary(
@@ -78,7 +78,7 @@ export const reasonCatalogue = {
     'Wait; the message says until when. Raise the wanted count again to cancel.',
   ),
   AwaitingPods: secondary(
-    'Pods are being asked since when they are prepared to go.',
+    'Pods are being asked since when they have been prepared to go.',
     'Wait for their answers, each at most -pods.client-timeout.',
   ),
   PodNotPrepared: alarm(
@@ -90,7 +90,7 @@ export const reasonCatalogue = {
     'Correct the annotation that the message names, or take both off to scale without delay.',
   ),
   ConflictingOwners: alarm(
-    'Another kind of resource, such as a PhasedRollout, names a set of the group, too, so that nobody rolls out or scales the set.',
+    'Another kind of resource, such as a PhasedRollout, also names a set of the group, so that neither of the two rolls out or scales the set.',
     'Delete one of the two, or take the label rollout-group off the set.',
   ),
   WrongUpdateStrategy: alarm(
@@ -151,7 +151,7 @@ export const reasonCatalogue = {
     'Give the set the label, with a Go duration such as 12h.',
   ),
   LastDownscaleUnknown: alarm(
-    'It cannot be told when another zone of the group was last scaled down.',
+    'It is unknown when another zone of the group was last scaled down.',
     'Correct or remove what the message names.',
   ),
   ConflictingSources: alarm(
@@ -179,12 +179,12 @@ export const reasonCatalogue = {
     'Look at the message; often a webhook protects the pods, or a permission is missing.',
   ),
   ReplicasContested: alarm(
-    'Somebody else keeps changing back the replicas of a set, or those that a mirrored resource reports; they are written ever more rarely.',
+    'Another client keeps changing back the replicas of a set, or those that a mirrored resource reports; they are written ever more rarely.',
     'Let only one of them own the value: take the autoscaler or the annotation off the set, or switch the write-back off.',
   ),
   RevisionContested: alarm(
-    'Somebody else keeps changing back status.currentRevision of a set that is up to date; it is written ever more rarely.',
-    'Let nobody but the StatefulSet controller and this operator write the status of the set.',
+    'Another client keeps changing back status.currentRevision of a set that is up to date; it is written ever more rarely.',
+    'Let only the StatefulSet controller and this operator write the status of the set.',
   ),
 
   InvalidForceReplicas: warn(
@@ -212,7 +212,7 @@ export const reasonCatalogue = {
     'Let exactly one ZoneAwarePodDisruptionBudget select each pod.',
   ),
   BudgetNeverMet: warn(
-    'A disruption budget lets no pod go, whatever happens, though its limit is not 0.',
+    'A disruption budget can never let a pod go, although its limit is not 0.',
     'Give the StatefulSets of all zones the labels of its selector, or correct its regular expression.',
   ),
   BudgetLedgerUnknown: warn(
@@ -224,7 +224,7 @@ export const reasonCatalogue = {
     'Use an integer from 1 to 2147483647, or a percentage from 1% to 100%.',
   ),
   MisplacedKey: warn(
-    'A known key stands among the annotations although it is read from the labels, or the other way round.',
+    'A known key is set as an annotation although it is read as a label, or the other way round.',
     'Move it to where the message says.',
   ),
   NameLabelMissing: warn(
@@ -240,7 +240,7 @@ export const reasonCatalogue = {
 /** One word of the catalogue. */
 export type Reason = keyof typeof reasonCatalogue;
 
-/** Reports whether a hold with `reason` is what somebody asked for, such as a pause. */
+/** Reports whether a hold with `reason` is what a user asked for, such as a pause. */
 export function isWished(reason: Reason): boolean {
   return reasonCatalogue[reason].urgency === 'wished';
 }

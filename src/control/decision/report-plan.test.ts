@@ -69,7 +69,7 @@ const repetitions: Record<
     [[warn('MisplacedKey', 'one'), warn('MisplacedKey', 'two')], [warn('MisplacedKey', 'two')]],
     ['MisplacedKey', 'MisplacedKey'],
   ],
-  'not for deletions, which are told when they are sent': [[[deletion]], []],
+  'not for deletions, which are reported when they are sent': [[[deletion]], []],
 };
 
 for (const [how, [plans, said]] of Object.entries(repetitions)) {
@@ -143,7 +143,7 @@ const retellings: Record<string, readonly [looks: readonly Look[], said: readonl
     ],
     ['0 one', '60 two', '120 four'],
   ],
-  '10 min after it was told last, whatever it said in between': [
+  '10 min after it was reported last, whatever it said in between': [
     [
       { at: 300, plan: [hold('ZoneNotReady', 'two')] },
       { at: 899, plan: [hold('ZoneNotReady', 'two')] },
@@ -170,7 +170,7 @@ for (const [when, [looks, said]] of Object.entries(retellings)) {
   });
 }
 
-test('PlanReporter.report() tells what somebody asked for once, however long it lasts and whatever its words', async () => {
+test('PlanReporter.report() tells what a user asked for once, however long it lasts and whatever its words', async () => {
   const { reporter, events, clock } = bench();
   assert.equal(reporter.report('test/ingester', [hold('Paused', 'one')]), undefined);
   await clock.advance(minutes(60));
@@ -221,7 +221,7 @@ test('PlanReporter.report() tells of a plan that has one warning more only that 
   );
 });
 
-test('PlanReporter.report() returns when a hold is due to be told again', async () => {
+test('PlanReporter.report() returns when a hold is due to be reported again', async () => {
   const { reporter, clock } = bench();
   const key = 'test/ingester';
   assert.equal(reporter.report(key, [hold('ZoneNotReady', 'one')]), 600_000);
@@ -254,7 +254,7 @@ test('PlanReporter.report() keeps the keys apart, and forgets one that is gone',
   assert.equal(events.notes.length, 3);
 });
 
-test('PlanReporter.report() writes an Event about the set, a warning where somebody has to look', () => {
+test('PlanReporter.report() writes an Event about the set, a warning where a user has to look', () => {
   const { reporter, events, log } = bench();
   reporter.report('test/ingester', [hold('WrongUpdateStrategy', 'it is wrong'), hold('ZoneOrder')]);
   assert.deepEqual(events.notes[0], {

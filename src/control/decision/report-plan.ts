@@ -44,24 +44,24 @@ interface Statement {
   readonly texts: ReadonlySet<string>;
 }
 
-/** What was told last of one set for one reason. */
+/** What was reported last of one set for one reason. */
 interface Told {
   readonly texts: ReadonlySet<string>;
   readonly at: Monotonic;
-  /** Whether it is not said any more; what comes back is no news at once. */
+  /** Whether it is not said any more; what comes back is not new at once. */
   readonly isOver: boolean;
 }
 
 /**
  * Tells people what a plan does and waits for (LIVE-2, KW-6): an Event and a log line whenever something is said of a
  * set that was not said before, but of one set and reason at most once a minute, however often the message changes. A hold
- * is reported again every 10 minutes while it lasts, so that a late reader finds it too (D-54); what somebody asked for
+ * is reported again every 10 minutes while it lasts, so that a late reader finds it too (D-54); what a user asked for
  * is reported once.
  */
 export class PlanReporter {
   readonly #ports: ReportPorts;
   readonly #about: ReportSubject;
-  /** What was told last, by key and then by set and reason. */
+  /** What was reported last, by key and then by set and reason. */
   readonly #told = new Map<string, ReadonlyMap<string, Told>>();
 
   constructor(ports: ReportPorts) {
@@ -102,7 +102,7 @@ export class PlanReporter {
     this.#record(set, { ...because, isWarning });
   }
 
-  /** Tells `statement` if that is due. @returns what was told last of it */
+  /** Tells `statement` if that is due. @returns what was reported last of it */
   #state(statement: Statement, last: Told | undefined, now: Monotonic): Told {
     if (last !== undefined && againAt(statement, last, this.#about) > now)
       return { ...last, isOver: false };
@@ -181,18 +181,18 @@ function againAt({ decisions, texts }: Statement, last: Told, about: ReportSubje
   return last.at + (isSame && !last.isOver ? unchangedAfter : changedAfter);
 }
 
-/** Reports whether a hold is what somebody asked for, so that it is told once. */
+/** Reports whether a hold is what a user asked for, so that it is reported once. */
 function isWished({ reasons }: ReportSubject, { reason }: Because): boolean {
   return reasons[reason]?.urgency === 'wished';
 }
 
-/** Reports whether somebody has to look; what no table has is not known to be ordinary. */
+/** Reports whether a user has to look; what no table has is not known to be ordinary. */
 function isAlarming({ reasons }: ReportSubject, { reason }: Because): boolean {
   const { urgency } = reasons[reason] ?? { urgency: 'alarming' };
   return urgency === 'alarming';
 }
 
-/** Reports whether what `decision` says was not told with `last`. */
+/** Reports whether what `decision` says was not reported with `last`. */
 function isNews({ because }: Reported, last: Told | undefined): boolean {
   return last?.texts.has(cut(because.message)) !== true;
 }

@@ -8,10 +8,10 @@ const mostProofs = 3;
 
 /** What asking a ledger goes through. */
 export interface AskOptions {
-  /** Has the view of what the budget governs proven anew, since the latest of what it is to show. */
+  /** Has the view of what the budget governs proven again, since the latest of what it is to show. */
   prove(signal: AbortSignal, since: Monotonic | undefined): Promise<void>;
   readonly signal: AbortSignal;
-  /** Whether it is still this budget that has to be asked; looked at in the moment of each decision. @default it is */
+  /** Whether it is still this budget that has to be asked; looked at at the instant of each decision. @default it is */
   readonly isAsked?: () => boolean;
 }
 

@@ -117,7 +117,7 @@ test('BatchedSwaps hear who asks again in the very moment of the answer', async 
   assert.deepEqual(answers, ['granted', 'granted']);
 });
 
-test('BatchedSwaps look anew at texts that are older than 10 s', async () => {
+test('BatchedSwaps look again at texts that are older than 10 s', async () => {
   const counter = new Counter();
   await counter.all('a', 'b');
   counter.stored.texts = new Map([['a', 'yes']]);
@@ -127,7 +127,7 @@ test('BatchedSwaps look anew at texts that are older than 10 s', async () => {
   assert.equal(await counter.ask('c'), 'granted');
 });
 
-test('BatchedSwaps decide anew on what another process wrote in between', async () => {
+test('BatchedSwaps decide again on what another process wrote in between', async () => {
   const counter = new Counter();
   await counter.all('a');
   counter.stored.change('other', 'yes');
@@ -156,7 +156,7 @@ for (const [what, error] of Object.entries(lostAnswers)) {
   });
 }
 
-test('BatchedSwaps tell a failure that does not pass to all that wait, and start anew for who asks later', async () => {
+test('BatchedSwaps tell a failure that does not pass to all that wait, and start again for who asks later', async () => {
   const counter = new Counter();
   counter.stored.before = () => {
     throw refusal(503);
@@ -199,7 +199,7 @@ test('BatchedSwaps do not send what would be decided differently by then', async
   assert.deepEqual(counter.stored.calls, ['read']);
 });
 
-test('BatchedSwaps do not store what nobody waits for any more', async () => {
+test('BatchedSwaps do not store what nothing waits for any more', async () => {
   const counter = new Counter();
   const leaving = new AbortController();
   counter.stored.atSend = () => leaving.abort(new Error('too late'));
@@ -209,7 +209,7 @@ test('BatchedSwaps do not store what nobody waits for any more', async () => {
   assert.deepEqual(counter.stored.calls, ['read', 'write b=yes']);
 });
 
-test('BatchedSwaps answer nobody whose time is over, and everybody else', async () => {
+test('BatchedSwaps answer no caller whose time is over, and every other', async () => {
   const counter = new Counter();
   const gate = Promise.withResolvers<void>();
   counter.stored.before = (call) => (call === 'read' ? gate.promise : undefined);
@@ -276,7 +276,7 @@ test('BatchedSwaps of two processes grant what there is room for, however their 
   );
 });
 
-test('whoever asks is told when another writes each time, and is not raced for ever', async () => {
+test('a caller gets an error when another client writes each time, and is not raced for ever', async () => {
   const counter = new Counter();
   counter.stored.before = (call) => {
     if (call !== 'read') counter.stored.change('another', String(counter.stored.version));

@@ -30,7 +30,7 @@ export interface BatchedSwapOptions<Asked, Answer> {
    * Synchronous, and the same for the same. Called once more, as of the same time, just before a write leaves: what would
    * be decided differently by then is not sent.
    */
-  decide(asked: readonly Asked[], shared: SharedTexts, at: Reading): Swap<Answer>;
+  decide(asked: readonly Asked[], shared: SharedTexts, at: ClockReading): Swap<Answer>;
   /** Called with what was read, or is there after a write of ours, before anything is decided on it. */
   onSeen?(sight: SwapSight): void;
   /** A write was handed to the connection. */
@@ -46,7 +46,7 @@ export interface SwapSight {
 }
 
 /** One reading of both clocks. */
-export interface Reading {
+export interface ClockReading {
   readonly now: Instant;
   readonly monotonic: Monotonic;
 }
@@ -54,7 +54,7 @@ export interface Reading {
 interface Round<Asked, Answer> {
   readonly seen: Seen;
   readonly batch: readonly Waiting<Asked, Answer>[];
-  readonly at: Reading;
+  readonly at: ClockReading;
 }
 
 interface Waiting<Asked, Answer> {
@@ -77,7 +77,7 @@ const mostFailures = 4;
 /** Losses in a row after which the same: somebody else writes each time, and is not to be raced for ever. */
 const mostLosses = 16;
 
-/** What was decided is not what would be decided now: decide anew. */
+/** What was decided is not what would be decided now: decide again. */
 class OutdatedSwapError extends Error {
   override readonly name = 'OutdatedSwapError';
 
@@ -89,7 +89,7 @@ class OutdatedSwapError extends Error {
 /**
  * Decisions that many ask for, on texts that several processes share in one ConfigMap. A caller that asks while a write is
  * under way is decided on together with all others that wait, so that they share one write; what changes nothing costs
- * none. An answer that rests on a change is given once that is stored: by compare-and-swap, decided anew on what others
+ * none. An answer that rests on a change is given once that is stored: by compare-and-swap, decided again on what others
  * wrote in between.
  */
 export class BatchedSwaps<Asked, Answer> {
@@ -187,7 +187,7 @@ export class BatchedSwaps<Asked, Answer> {
     const { seen, batch } = round;
     let sentAt = clock.monotonic();
     const beforeSend = (): void => {
-      // What nobody waits for any more is not to be stored either.
+      // What nothing waits for any more is not to be stored either.
       const isWanted = batch.every((waiting) => this.#waiting.has(waiting));
       if (!isWanted || !isSame(this.#decide(round), swap)) throw new OutdatedSwapError();
       sentAt = clock.monotonic();

@@ -38,7 +38,7 @@ test('the ledger of each budget is looked at once', async () => {
   assert.deepEqual(bed.begun, ['one', 'two']);
 });
 
-test('ledgers that stood there before are looked at one after the other, and a new one at once', async () => {
+test('ledgers that were there before are looked at one after the other, and a new one at once', async () => {
   const bed = new Bed();
   const hung = Promise.withResolvers<void>();
   bed.look('one', () => hung.promise);
@@ -52,7 +52,7 @@ test('ledgers that stood there before are looked at one after the other, and a n
   assert.deepEqual(bed.begun.at(-1), 'two');
 });
 
-test('a look that failed is told, and repeated only while the budget is new', async () => {
+test('a look that failed is reported, and repeated only while the budget is new', async () => {
   const bed = new Bed();
   const fail = (): Promise<void> => Promise.reject(new Error('no'));
   bed.fresh.add('new');

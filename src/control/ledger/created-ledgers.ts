@@ -25,7 +25,7 @@ const retryAfter: Millis = seconds(2);
 
 /**
  * Looks at the ledger of each budget once the leader comes to know it: that of one that was just made is begun at once,
- * so that all replicas give away under it, and the wait for what nobody knows begins (D-34).
+ * so that all replicas give away under it, and the wait for what is unknown begins (D-34).
  */
 export class CreatedLedgers {
   readonly #ports: CreatedLedgerPorts;

@@ -36,9 +36,9 @@ class Replica {
   begun: readonly Begun[] = [];
   /** When the view was proven that it decides on; `now`: just now. */
   provenAt: Monotonic | 'now' | undefined = 'now';
-  /** How often the view was proven for a write that nobody waited for. */
+  /** How often the view was proven for a write that nothing waited for. */
   proofs = 0;
-  /** How writes ended that nobody waited for. */
+  /** How writes ended that nothing waited for. */
   readonly tidied: unknown[] = [];
 
   constructor(options: ReplicaOptions = {}) {
@@ -244,7 +244,7 @@ test('a ledger that can be written again is looked at as often as before it coul
   assert.deepEqual(pods(replica.stored), []);
 });
 
-test('what has ended is taken out although the view was proven long ago: it is proven anew', async () => {
+test('what has ended is taken out although the view was proven long ago: it is proven again', async () => {
   const replica = new Replica();
   replica.provenAt = replica.clock.monotonic();
   await replica.ask('a-0', rollout);
@@ -279,7 +279,7 @@ test('an eviction that another replica allowed, and whose pod this one saw last 
   assert.equal(await other.ask('b-0'), 'allowed');
 });
 
-test('what was replaced before anybody looked at it is taken out although nobody else proves the view', async () => {
+test('what was replaced before the first look at it is taken out although nothing else proves the view', async () => {
   const replica = new Replica();
   replica.provenAt = replica.clock.monotonic();
   await replica.clock.advance(1_000);
@@ -300,7 +300,7 @@ test('an empty ledger is not looked at', async () => {
   assert.deepEqual(replica.calls(), []);
 });
 
-test('what is under way when the budget is made is written down at once, and stands in the way', async () => {
+test('what is under way when the budget is made is written down at once, and is in the way', async () => {
   const replica = new Replica();
   const other = replica.another();
   replica.begun = [{ pod: request('a-0').pod, asking: rollout.asking }];
@@ -431,7 +431,7 @@ test('what a budget gave away counts under the next one of its name, which was s
   assert.equal(await replica.ask('b-0'), 'allowed');
 });
 
-test('the ledger of a former budget is waited out where nobody saw the new one being made, and then holds what it has', async () => {
+test('the ledger of a former budget is waited out where no watch saw the new one being created, and then holds what it has', async () => {
   const former = new Replica();
   await former.ask('a-0', rollout);
   const replica = former.another({ budget: { ...budget(), ref } });
@@ -441,7 +441,7 @@ test('the ledger of a former budget is waited out where nobody saw the new one b
   assert.equal(await replica.ask('b-0'), inZoneA);
 });
 
-test('what can be told of a budget without a call changes with what was read or written', async () => {
+test('what can be said of a budget without a call changes with what was read or written', async () => {
   const replica = new Replica();
   assert.equal(replica.ledger.moment(replica.clock.now()).ledger.kind, 'unread');
   await replica.ask('a-0', rollout);
@@ -453,7 +453,7 @@ test('what can be told of a budget without a call changes with what was read or 
   assert.equal(replica.ledger.moment(replica.clock.now()).isLedgerFresh, false);
 });
 
-test('what a write without an answer may still take out is written anew before it is used', async () => {
+test('what a write without an answer may still take out is written again before it is used', async () => {
   const replica = new Replica();
   await replica.ask('a-0', rollout);
   replica.dropped.add('ingester-zone-a-0-uid');
@@ -498,7 +498,7 @@ test('a ledger that was missing an hour ago, and is missing now, is waited for a
   assert.match(await two.ask('b-0'), /^unclear for 120000: there is no ConfigMap/);
 });
 
-test('what stands in the way by an older view alone is not held against anybody before the view is proven', async () => {
+test('what is in the way by an older view alone is not held against anybody before the view is proven', async () => {
   const one = new Replica();
   const two = one.another();
   two.provenAt = two.clock.monotonic();
@@ -519,7 +519,7 @@ test('an eviction that is allowed for five minutes, and never happens, lets othe
   }
   const unused = 'the pod was allowed to be evicted for 5 minutes, and is still there';
   assert.deepEqual([answers[29], answers[30], answers[35]], ['allowed', unused, unused]);
-  // The last permission is over, and nobody has it anew for a minute.
+  // The last permission is over, and nobody has it again for a minute.
   await replica.clock.advance(65_000);
   assert.equal(await replica.ask('a-0'), unused);
   assert.equal(await replica.ask('b-0'), 'allowed');

@@ -3,8 +3,8 @@ import { type Instant, type Millis, type Monotonic, millis, seconds } from '#bas
 import type { BudgetRef } from '#disruption/budget.ts';
 import {
   type Begun,
-  type Decided,
-  type Answer as Decision,
+  type DecidedRound,
+  type BudgetAnswer as Decision,
   type DisruptionRequest,
   decide,
   type Round,
@@ -16,7 +16,7 @@ import { maxDecisionAge } from '../consistent-read/basis.ts';
 import {
   type BatchedSwapOptions,
   BatchedSwaps,
-  type Reading,
+  type ClockReading,
   type Swap,
   type SwapSight,
 } from './batched-swaps.ts';
@@ -26,9 +26,9 @@ import {
   droppedBy,
   inOrder,
   type LedgerAnswer,
-  type LedgerMoment,
   type ProvenStanding,
   questionsOf,
+  type RoundMoment,
   requestsOf,
 } from './ledger-questions.ts';
 import { LedgerTidy } from './ledger-tidy.ts';
@@ -56,7 +56,7 @@ export interface DisruptionLedgerOptions {
    */
   leader(viewProvenAt: Monotonic | undefined): Leader | undefined;
   /**
-   * Has the view proven anew, for a write that nobody waits for.
+   * Has the view proven again, for a write that nothing waits for.
    *
    * @param since the proof must be younger than this
    * @throws what a read fails with
@@ -64,7 +64,7 @@ export interface DisruptionLedgerOptions {
   prove(signal: AbortSignal, since: Monotonic | undefined): Promise<void>;
   /** Disruptions of this process under way. @default none */
   begun?(): readonly Begun[];
-  /** Called with how a write ended that nobody waited for: with what it failed, or undefined. */
+  /** Called with how a write ended that nothing waited for: with what it failed, or undefined. */
   onTidied?(failure: unknown): void;
 }
 
@@ -110,7 +110,7 @@ export class DisruptionLedger {
   /**
    * Answers `request`; a permission is stored by then.
    *
-   * @param isAsked whether it is still this budget that has to be asked; looked at in the moment of the decision
+   * @param isAsked whether it is still this budget that has to be asked; looked at at the instant of the decision
    * @throws the reason of `signal` when that aborts first; what the client throws
    */
   ask(
@@ -122,7 +122,7 @@ export class DisruptionLedger {
   }
 
   /**
-   * Finds out what stands there, so that a wait for what nobody knows begins now (D-34); and makes the ledger of a budget
+   * Finds out what is there, so that a wait for what is unknown begins now (D-34); and makes the ledger of a budget
    * that this process saw being made. @throws as {@link ask}
    */
   async look(signal: AbortSignal): Promise<void> {
@@ -145,14 +145,14 @@ export class DisruptionLedger {
     };
   }
 
-  /** Returns why nobody knows what is given away; undefined while that is known, or was not asked yet. */
+  /** Returns why it is unknown what is given away; undefined while that is known, or was not asked yet. */
   trouble(): string | undefined {
     if (this.#seen.provenAt === undefined) return undefined;
     const trust = this.#trust(this.#reading());
     return trust.kind === 'trusted' ? undefined : trust.why;
   }
 
-  /** Ends the writes that nobody asks for. */
+  /** Ends the writes that nothing asks for. */
   close(): void {
     this.#tidy.close();
   }
@@ -161,12 +161,12 @@ export class DisruptionLedger {
     return this.#options.bearing?.() ?? noBearing;
   }
 
-  #reading(): Reading {
+  #reading(): ClockReading {
     const { clock } = this.#options;
     return { now: clock.now(), monotonic: clock.monotonic() };
   }
 
-  #decide(asked: readonly Asked[], at: Reading): Swap<LedgerAnswer> {
+  #decide(asked: readonly Asked[], at: ClockReading): Swap<LedgerAnswer> {
     const trust = this.#trust(at);
     if (trust.kind !== 'trusted') {
       const unclear = { kind: 'unclear', why: trust.why, until: endOf(trust) } as const;
@@ -180,7 +180,7 @@ export class DisruptionLedger {
       : this.#unproven(asked, { ledger: trust.ledger, at, view });
   }
 
-  #round(asked: readonly Asked[], moment: LedgerMoment): Swap<LedgerAnswer> {
+  #round(asked: readonly Asked[], moment: RoundMoment): Swap<LedgerAnswer> {
     const questions = questionsOf(asked);
     const requests = requestsOf(questions);
     const decided = this.#decided(requests, moment);
@@ -194,7 +194,7 @@ export class DisruptionLedger {
   }
 
   /** A view that nothing proves is good enough to deny on, and gives nothing away. */
-  #unproven(asked: readonly Asked[], moment: LedgerMoment): Swap<LedgerAnswer> {
+  #unproven(asked: readonly Asked[], moment: RoundMoment): Swap<LedgerAnswer> {
     this.#dropping = new Set();
     const questions = questionsOf(asked);
     const requests = requestsOf(questions).map((request) => ({ ...request, isDryRun: true }));
@@ -207,7 +207,7 @@ export class DisruptionLedger {
   #held(
     answers: readonly Decision[],
     requests: readonly DisruptionRequest[],
-    moment: LedgerMoment,
+    moment: RoundMoment,
   ): readonly LedgerAnswer[] {
     const view = { ...moment.view, provenAt: moment.at.monotonic };
     return heldAnswers(answers, {
@@ -216,7 +216,10 @@ export class DisruptionLedger {
     });
   }
 
-  #decided(requests: readonly DisruptionRequest[], { ledger, at, view }: LedgerMoment): Decided {
+  #decided(
+    requests: readonly DisruptionRequest[],
+    { ledger, at, view }: RoundMoment,
+  ): DecidedRound {
     const round: Round = {
       ...this.#releaseMoment(at, view.provenAt),
       requests,
@@ -226,13 +229,13 @@ export class DisruptionLedger {
     return decide(ledger, round, view.standing);
   }
 
-  #isToBeStored(asked: readonly Asked[], { change }: Decided): boolean {
+  #isToBeStored(asked: readonly Asked[], { change }: DecidedRound): boolean {
     if (change === 'permissions') return true;
     if (change === 'releases') return asked.some(({ kind }) => kind === 'store');
     return !this.#seen.isCurrent && asked.some(({ kind }) => kind === 'look');
   }
 
-  #releaseMoment(at: Reading, viewProvenAt: Monotonic | undefined): Omit<Round, 'requests'> {
+  #releaseMoment(at: ClockReading, viewProvenAt: Monotonic | undefined): Omit<Round, 'requests'> {
     return {
       now: at.now,
       sightings: this.#seen.sightings(at.monotonic),
@@ -242,13 +245,13 @@ export class DisruptionLedger {
   }
 
   /** Returns how the pods stand; whatever has a reservation, and is seen in its slot, is remembered. */
-  #view({ now }: Reading): ProvenStanding {
+  #view({ now }: ClockReading): ProvenStanding {
     const view = this.#options.view(now);
     this.#seen.look(view.standing);
     return view;
   }
 
-  #trust(at: Reading): Trust {
+  #trust(at: ClockReading): Trust {
     return this.#seen.trust(at, this.#sawCreation);
   }
 
@@ -256,7 +259,7 @@ export class DisruptionLedger {
   readonly #sawCreation = (): boolean =>
     this.#options.leader(undefined) !== undefined && this.#options.sawCreation();
 
-  /** Reports whether what stands there is no ledger, and will be made one by this process once it has been waited for. */
+  /** Reports whether what is there is no ledger, and will be made one by this process once it has been waited for. */
   #isAwaited(): boolean {
     return !this.#seen.isCurrent && this.#trust(this.#reading()).kind !== 'refused';
   }

@@ -7,7 +7,7 @@ import type { Reservation } from '#disruption/reservation.ts';
 export class EvictionTurns {
   /** Since when each pod has been given to an eviction, by uid. */
   #since: ReadonlyMap<string, Monotonic> = new Map();
-  /** Until when pods are not given to an eviction anew, by uid. */
+  /** Until when pods are not given to an eviction again, by uid. */
   readonly #resting = new Map<string, Monotonic>();
 
   /** Takes what is reserved now. */

@@ -1,5 +1,5 @@
 import type { Monotonic } from '#base/units.ts';
-import type { Answer } from '#disruption/decision/decide.ts';
+import type { BudgetAnswer } from '#disruption/decision/decide.ts';
 import type { LedgerAnswer } from './ledger-questions.ts';
 
 /** How old the view is that answers rest on, beside the ledger. */
@@ -7,7 +7,7 @@ interface ViewSight {
   /** Returns since when the ledger has what the view does not show; undefined where it shows all. */
   readonly unshownSince: () => Monotonic | undefined;
   /** Returns the answers to the same requests if the view were proven right now. */
-  readonly asIfShown: () => readonly Answer[];
+  readonly asIfShown: () => readonly BudgetAnswer[];
 }
 
 /**
@@ -15,7 +15,7 @@ interface ViewSight {
  * ended long ago, so that the view has to be proven before that is said.
  */
 export function heldAnswers(
-  answers: readonly Answer[],
+  answers: readonly BudgetAnswer[],
   { unshownSince, asIfShown }: ViewSight,
 ): readonly LedgerAnswer[] {
   if (answers.every(({ kind }) => kind === 'allowed')) return answers;

@@ -1,8 +1,8 @@
 import type { Instant, Monotonic } from '#base/units.ts';
-import type { Answer, DisruptionRequest } from '#disruption/decision/decide.ts';
+import type { BudgetAnswer, DisruptionRequest } from '#disruption/decision/decide.ts';
 import type { Ledger } from '#disruption/ledger.ts';
 import type { Standing } from '#disruption/standing.ts';
-import type { Reading } from './batched-swaps.ts';
+import type { ClockReading } from './batched-swaps.ts';
 
 /** How all pods under a budget stand, and since when that is proven. */
 export interface ProvenStanding {
@@ -12,16 +12,16 @@ export interface ProvenStanding {
 }
 
 /** All that a round is decided on. */
-export interface LedgerMoment {
+export interface RoundMoment {
   readonly ledger: Ledger;
-  readonly at: Reading;
+  readonly at: ClockReading;
   readonly view: ProvenStanding;
 }
 
 /** What the ledger of a budget says to a request. */
 export type LedgerAnswer =
-  | Answer
-  /** Nothing stands against it as far as is seen, and the view is not proven to be fresh: prove it, and ask again. */
+  | BudgetAnswer
+  /** Nothing prevents it as far as is seen, and the view is not proven to be fresh: prove it, and ask again. */
   | {
       readonly kind: 'unproven';
       /** When the proof must have been asked for; undefined: lately. */
@@ -29,7 +29,7 @@ export type LedgerAnswer =
     }
   /** The caller does not ask this any more: the budgets over the pod have changed. */
   | { readonly kind: 'outdated' }
-  /** Nobody knows what is given away: `until` then, or until somebody mends it. */
+  /** It is unknown what is given away: `until` then, or until it is corrected. */
   | { readonly kind: 'unclear'; readonly why: string; readonly until: Instant | undefined };
 
 /** What is asked of the one order in which a ledger is written. */
@@ -41,7 +41,7 @@ export type Asked =
     }
   /** Stores what has ended since. */
   | { readonly kind: 'store' }
-  /** Finds out what stands there; makes the ledger of a budget that was made a moment ago. */
+  /** Finds out what is there; makes the ledger of a budget that was made a moment ago. */
   | { readonly kind: 'look' };
 
 /** Returns pods of which `next` has fewer claims than `before`. */
@@ -53,10 +53,10 @@ export function droppedBy(before: Ledger, next: Ledger): ReadonlySet<string> {
 }
 
 /** What is asked as of one moment: `outdated` of a budget that has not to be asked for it any more, or for `nothing`. */
-export type Question = DisruptionRequest | 'outdated' | 'nothing';
+export type LedgerQuestion = DisruptionRequest | 'outdated' | 'nothing';
 
 /** Returns `asked` as of now. */
-export function questionsOf(asked: readonly Asked[]): readonly Question[] {
+export function questionsOf(asked: readonly Asked[]): readonly LedgerQuestion[] {
   return asked.map((each) => {
     if (each.kind !== 'disruption') return 'nothing';
     return each.isAsked() ? each.request : 'outdated';
@@ -64,7 +64,7 @@ export function questionsOf(asked: readonly Asked[]): readonly Question[] {
 }
 
 /** Returns those of `questions` that ask for something. */
-export function requestsOf(questions: readonly Question[]): readonly DisruptionRequest[] {
+export function requestsOf(questions: readonly LedgerQuestion[]): readonly DisruptionRequest[] {
   return questions.filter((each) => typeof each !== 'string');
 }
 
@@ -73,7 +73,7 @@ export function requestsOf(questions: readonly Question[]): readonly DisruptionR
  * anything.
  */
 export function inOrder(
-  questions: readonly Question[],
+  questions: readonly LedgerQuestion[],
   answers: readonly LedgerAnswer[],
 ): readonly LedgerAnswer[] {
   const next = answers.values();

@@ -19,7 +19,7 @@ export interface LedgerTidyOptions {
 const pause = seconds(3);
 const pauses = { first: pause, longest: minutes(2) };
 
-/** Takes what has ended out of a ledger that nobody else writes: people, and other replicas, are told what is given away. */
+/** Takes what has ended out of a ledger that no other client writes: people, and other replicas, are told what is given away. */
 export class LedgerTidy {
   readonly #options: LedgerTidyOptions;
   readonly #closed = new AbortController();

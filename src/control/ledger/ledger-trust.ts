@@ -8,7 +8,7 @@ import type { StoredLedger } from '#disruption/parse-ledger.ts';
 /** Whether what is stored tells what is given away under a budget. */
 export type Trust =
   | { readonly kind: 'trusted'; readonly ledger: Ledger }
-  /** Nobody knows what was given away: nothing is until then, when all of that has happened or never will (D-34). */
+  /** It is unknown what was given away: nothing is until then, when all of that has happened or never will (D-34). */
   | { readonly kind: 'waiting'; readonly until: Instant; readonly why: string }
   /** Only a person, or another program, can end it. */
   | { readonly kind: 'refused'; readonly why: string };

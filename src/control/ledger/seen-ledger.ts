@@ -7,7 +7,7 @@ import { evictionLife } from '#disruption/release.ts';
 import type { Reservation } from '#disruption/reservation.ts';
 import type { Standing } from '#disruption/standing.ts';
 import { maxDecisionAge } from '../consistent-read/basis.ts';
-import type { Reading, SwapSight } from './batched-swaps.ts';
+import type { ClockReading, SwapSight } from './batched-swaps.ts';
 import { EvictionTurns } from './eviction-turns.ts';
 import { type Trust, trustOf } from './ledger-trust.ts';
 
@@ -22,7 +22,7 @@ const reboundWait: Millis = millis(evictionLife + maxDecisionAge);
 export interface BudgetBearing {
   /** When it came to select what another one may have given away; undefined: it has not. */
   readonly tookOverAt: Monotonic | undefined;
-  /** Which pods it binds, and whether; undefined where that is not told. */
+  /** Which pods it binds, and whether; undefined where that is not reported. */
   readonly binding: string | undefined;
 }
 
@@ -66,7 +66,7 @@ export class SeenLedger {
     return this.#storedAt;
   }
 
-  /** Reports whether what stands there is a ledger of this very budget. */
+  /** Reports whether what is there is a ledger of this very budget. */
   get isLedger(): boolean {
     return this.#stored?.kind === 'ledger';
   }
@@ -132,7 +132,7 @@ export class SeenLedger {
     return this.#doubt?.uids ?? none;
   }
 
-  /** Returns since when a view must be proven for all that stands there to be held against it; undefined: it is already. */
+  /** Returns since when a view must be proven for all that is there to be held against it; undefined: it is already. */
   unshownSince(viewProvenAt: Monotonic | undefined): Monotonic | undefined {
     const sightings = this.#sightings && { ...this.#sightings, inPlace: this.#inPlace };
     if (sightings === undefined) return undefined;
@@ -145,7 +145,7 @@ export class SeenLedger {
     return latest;
   }
 
-  /** Remembers which pods with a reservation stand in their slots: what stands there later came after them. */
+  /** Remembers which pods with a reservation stand in their slots: what is there later came after them. */
   look(standing: Standing): void {
     for (const { uid, slot } of this.reservations()) {
       if (standing.places.get(slot.pod)?.pod?.uid === uid) this.#inPlace.add(uid);
@@ -162,14 +162,14 @@ export class SeenLedger {
     return this.#sightings && { ...this.#sightings, ...own, now };
   }
 
-  /** Reports whether what stands there can be trusted. @param sawCreation see `LedgerSight` */
-  trust(at: Reading, sawCreation: () => boolean): Trust {
+  /** Reports whether what is there can be trusted. @param sawCreation see `LedgerSight` */
+  trust(at: ClockReading, sawCreation: () => boolean): Trust {
     const { now, monotonic } = at;
     const trust = trustOf({
       budget: this.#budget,
       object: this.#object,
       stored: this.#stored,
-      // A ledger that stood there and is gone was taken away with all that it held.
+      // A ledger that was there and is gone was taken away with all that it held.
       sawCreation: !this.#hasStood && sawCreation(),
       unreadableFor: millis(monotonic - (this.#unreadableSince ?? monotonic)),
       horizon: evictionLife,
@@ -178,8 +178,8 @@ export class SeenLedger {
     return trust.kind === 'trusted' ? (this.#takenOver(at) ?? this.#rebound(at) ?? trust) : trust;
   }
 
-  /** Returns the trust while what another budget gave away is waited for: it stands in no ledger that is asked now. */
-  #takenOver({ now, monotonic }: Reading): Trust | undefined {
+  /** Returns the trust while what another budget gave away is waited for: it is in no ledger that is asked now. */
+  #takenOver({ now, monotonic }: ClockReading): Trust | undefined {
     const at = this.#bearing().tookOverAt;
     const left = at === undefined ? 0 : at + evictionLife - monotonic;
     if (left <= 0) return undefined;
@@ -195,8 +195,8 @@ export class SeenLedger {
     return written === undefined || written === binding ? undefined : binding;
   }
 
-  /** Returns the trust while what went unbound by the budget is waited for: it stands in no ledger. */
-  #rebound({ now, monotonic }: Reading): Trust | undefined {
+  /** Returns the trust while what went unbound by the budget is waited for: it is in no ledger. */
+  #rebound({ now, monotonic }: ClockReading): Trust | undefined {
     const binding = this.#newBinding();
     if (binding === undefined) {
       this.#unboundSince = undefined;
@@ -210,7 +210,7 @@ export class SeenLedger {
   }
 
   /** Returns what is known at `at`. */
-  known(at: Reading, sawCreation: () => boolean): KnownLedger {
+  known(at: ClockReading, sawCreation: () => boolean): KnownLedger {
     if (this.#storedAt === undefined) return { kind: 'unread' };
     const trust = this.trust(at, sawCreation);
     if (trust.kind === 'trusted') return { kind: 'known', ledger: trust.ledger };
@@ -223,7 +223,7 @@ const none: ReadonlySet<string> = new Set();
 /** The bearing of a budget that has no such thing to say. */
 export const noBearing: BudgetBearing = { tookOverAt: undefined, binding: undefined };
 
-/** Returns until when nobody knows what is given away; undefined: until somebody mends it. */
+/** Returns until when it is unknown what is given away; undefined: until it is corrected. */
 export function endOf(trust: Exclude<Trust, { kind: 'trusted' }>): Instant | undefined {
   return trust.kind === 'waiting' ? trust.until : undefined;
 }

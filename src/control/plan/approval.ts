@@ -7,19 +7,19 @@ import type { Look } from './look.ts';
 import { wantedPods } from './plan-permissions.ts';
 import { type DemandPorts, unprovenFor } from './proof-demand.ts';
 
-/** What approving a request in the moment of its sending goes through. */
+/** What approving a request at the instant of its sending goes through. */
 export interface ApprovalPorts extends DemandPorts {
   readonly own: OwnDisruptions;
-  /** Reports whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
+  /** Reports whether this process may disrupt at this instant: it holds the Lease, or there is none. */
   leads(): boolean;
   /** The term of the Lease in which requests leave; absent where there is no Lease. */
   readonly term?: string;
-  /** Plans the group anew, as it is now. */
+  /** Plans the group again, as it is now. */
   look(): Look;
 }
 
 /**
- * Plans anew, and says what the new plan rests on if `wanted` is still a part of it (D-49).
+ * Plans again, and says what the new plan rests on if `wanted` is still a part of it (D-49).
  *
  * @throws OverruledError when it is not, or its budget does not permit it any more; StaleBasisError when its view is not fresh
  */

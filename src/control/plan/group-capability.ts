@@ -21,7 +21,7 @@ export interface Carrying {
   /** The group as the plan knew it. */
   readonly sets: readonly SetSnapshot[];
   /**
-   * To be called in the very moment in which `scale` would leave: plans the group anew (D-49).
+   * To be called at the very moment when `scale` would leave: plans the group again (D-49).
    * @returns what the new plan, which still contains it, rests on; undefined where it takes nothing away
    * @throws OverruledError when the plan does not contain it any more, StaleBasisError when its view is not fresh
    */
@@ -30,7 +30,7 @@ export interface Carrying {
   readonly tell: (set: SetRef, why: Because<Reason>) => void;
 }
 
-/** What came of a write; `held`: the world keeps moving under it, which people are told. */
+/** What came of a write; `held`: the world keeps moving under it, which is reported. */
 export type Wrote = 'written' | 'outrun' | { readonly held: Because<Reason> };
 
 /** What works on groups of StatefulSets. Capabilities share keys, and know nothing of each other (D-18). */
@@ -40,8 +40,8 @@ export interface GroupCapability {
   /** What it has to read at the begin of each pass; undefined when nothing. */
   prepare?(moment: GroupMoment): Need | undefined;
   /**
-   * Returns what it does about the group in this moment. Synchronous, and without effect: it is asked at the begin of a
-   * pass, and again in the moment in which each disruptive request leaves (D-49).
+   * Returns what it does about the group at this instant. Synchronous, and without effect: it is asked at the begin of a
+   * pass, and again at the moment when each disruptive request leaves (D-49).
    */
   plan(moment: GroupMoment): Plan;
   /** What must be known before `plan`, which it made of `moment`, may be acted on; undefined when nothing is missing. */
@@ -50,7 +50,7 @@ export interface GroupCapability {
   endsPass?(moment: GroupMoment, plan: Plan): boolean;
   /**
    * Writes what has to be answered before anything else of the group is done; undefined when `plan` has nothing of the
-   * kind. After `written` the group is planned anew; after `outrun` later, as the world had moved.
+   * kind. After `written` the group is planned again; after `outrun` later, as the world had moved.
    * @throws what a request fails with
    */
   write?(plan: Plan, carrying: Carrying, signal: AbortSignal): Promise<Wrote> | undefined;

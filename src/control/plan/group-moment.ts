@@ -24,7 +24,7 @@ export interface GroupMoment {
   readonly sets: readonly SetSnapshot[];
   /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
-  /** What else names a set, by its uid, so that nobody moves it (D-63); only sets that something else names. */
+  /** What else names a set, by its uid, so that no controller moves it (D-63); only sets that something else names. */
   readonly conflicts: Conflicts;
   /** By what each type of the view is proven. */
   readonly proof: SetProof & { readonly budgets: BudgetProof };
@@ -92,7 +92,7 @@ export function instantOf(time: Monotonic, { now, monotonic }: GroupMoment): Ins
   return after(now, millis(time - monotonic));
 }
 
-/** Reports whether a slot of the group has no available pod: one is on its way, or somebody is at work there. */
+/** Reports whether a slot of the group has no available pod: one is on its way, or a user is at work there. */
 export function hasUnavailable({ sets, leaving, now }: GroupMoment): boolean {
   return sets.some((each) =>
     slotsOf({ ...each, leaving }, now).some(({ kind }) => kind !== 'available'),

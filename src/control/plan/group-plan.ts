@@ -8,7 +8,7 @@ export interface PlanPart {
   readonly plan: Plan;
 }
 
-/** What all capabilities do about a group in one moment. */
+/** What all capabilities do about a group at one instant. */
 export interface GroupPlan {
   readonly parts: readonly PlanPart[];
   /** All of them together. */

@@ -21,7 +21,7 @@ import type { PredecessorWait } from './predecessor-wait.ts';
 import { disrupts } from './proof-demand.ts';
 
 /** What may hold a plan that no capability knows of. */
-export interface HoldPorts extends WatchedViews {
+export interface GroupHoldPorts extends WatchedViews {
   readonly open: OpenDisruptions;
   readonly predecessor: PredecessorWait;
   readonly refusals: Refusals;
@@ -31,7 +31,7 @@ export interface HoldPorts extends WatchedViews {
 
 interface Question {
   readonly moment: GroupMoment;
-  readonly ports: HoldPorts;
+  readonly ports: GroupHoldPorts;
 }
 
 /** Something that keeps decisions back. */
@@ -56,7 +56,7 @@ const obstacles: readonly Obstacle[] = [
  * Returns `plan` with what holds it back: where it disrupts, a reason in place of what it would do; and deletions without an
  * answer, which are settled by time at the latest (D-7, LIVE-2).
  */
-export function withHolds(plan: Plan, moment: GroupMoment, ports: HoldPorts): Plan {
+export function withHolds(plan: Plan, moment: GroupMoment, ports: GroupHoldPorts): Plan {
   for (const { keepsBack, reason } of obstacles) {
     if (!plan.decisions.some(keepsBack)) continue;
     const held = reason({ moment, ports });
@@ -71,7 +71,7 @@ export function withHolds(plan: Plan, moment: GroupMoment, ports: HoldPorts): Pl
  * what the server has, with that as the first reason of what is waited for (D-54). What disrupts rests on a proof of its
  * own.
  */
-function withStaleness(plan: Plan, moment: GroupMoment, ports: HoldPorts): Plan {
+function withStaleness(plan: Plan, moment: GroupMoment, ports: GroupHoldPorts): Plan {
   if (!isUnderWay(plan)) return plan;
   const looked: Plan = { ...plan, requeue: sooner(plan.requeue, nextSign(moment, ports)) };
   const why = stalenessOf(ports);
@@ -113,7 +113,7 @@ export function heldPlan(plan: Plan, why: Because<Reason>): Plan {
 }
 
 /** Returns when to ask again whether the server answers: not at once where it has just not done so. */
-function nextSign(moment: GroupMoment, ports: HoldPorts): Requeue {
+function nextSign(moment: GroupMoment, ports: GroupHoldPorts): Requeue {
   const next = nextProbeOf(ports);
   if (!Number.isFinite(next)) return { kind: 'await-change' };
   const pause = stalenessOf(ports) === undefined ? shortestPause : probeAgainAfter;
@@ -125,7 +125,7 @@ function nextSign(moment: GroupMoment, ports: HoldPorts): Requeue {
  * Returns `plan`, looked at again at the latest when a deletion without an answer is settled by time, and with that as the
  * reason where nothing else is done.
  */
-function withHorizon(plan: Plan, moment: GroupMoment, { open }: HoldPorts): Plan {
+function withHorizon(plan: Plan, moment: GroupMoment, { open }: GroupHoldPorts): Plan {
   const isMine = ownerIn(moment);
   const horizon = open.nextHorizon(isMine);
   if (horizon === undefined) return plan;
@@ -140,7 +140,7 @@ function withHorizon(plan: Plan, moment: GroupMoment, { open }: HoldPorts): Plan
  * Returns `plan`, looked at again when a deletion has been under way for 10 s, and from then on with that as the reason
  * where nothing else is done: what it has not taken yet looks as if it were there, and counts as gone (D-53).
  */
-function withSlowAnswers(plan: Plan, moment: GroupMoment, { open }: HoldPorts): Plan {
+function withSlowAnswers(plan: Plan, moment: GroupMoment, { open }: GroupHoldPorts): Plan {
   const isMine = ownerIn(moment);
   if (disrupts(plan)) {
     // What it sends is under way from now on, or later.

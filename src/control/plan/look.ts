@@ -3,7 +3,7 @@ import type { GroupMoment } from './group-moment.ts';
 import type { GroupPlan, PlanPart } from './group-plan.ts';
 import type { Unpermitted } from './plan-permissions.ts';
 
-/** A group in one moment, and what is done about it. */
+/** A group at one instant, and what is done about it. */
 export interface Look {
   readonly moment: GroupMoment;
   readonly planned: GroupPlan;

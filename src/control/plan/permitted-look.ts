@@ -10,14 +10,14 @@ import { type DemandPorts, disrupts, unprovenFor } from './proof-demand.ts';
 import { ledger, view } from './secure-plan.ts';
 
 /** What tells which requests may not be made now. */
-export interface PermissionPorts extends DemandPorts {
+export interface PermittedLookPorts extends DemandPorts {
   readonly requests: RequestRefusals;
   /** What could not be found out in this pass, as `Missing` names it, and why nothing is disrupted for that. */
   readonly passedOver: ReadonlyMap<string, Because<Reason>>;
 }
 
 /** Returns `seen` without what would ask for what failed a moment ago, or could not be found out; all else goes on. */
-export function permittedLook(seen: Look, ports: PermissionPorts): Look {
+export function permittedLook(seen: Look, ports: PermittedLookPorts): Look {
   let look = seen;
   for (const { capability, plan } of seen.planned.parts) {
     const { name } = capability;
@@ -48,7 +48,7 @@ export function isWritten({ kind }: Decision): boolean {
 }
 
 /** Returns `look` without disruptions for which something would have to be read that is refused. */
-function withoutUnproven(look: Look, ports: PermissionPorts): Look {
+function withoutUnproven(look: Look, ports: PermittedLookPorts): Look {
   const { plan, moment } = look;
   const refusal = refusalOf(view, look, ports);
   if (refusal === undefined || !disrupts(plan)) return look;
@@ -62,7 +62,7 @@ function holding(look: Look, held: HeldBack): Look {
 }
 
 /** Returns `look` without disruptions that wait for a reservation while its ledger cannot be asked; all else goes on. */
-function withoutUnreserved(look: Look, ports: PermissionPorts): Look {
+function withoutUnreserved(look: Look, ports: PermittedLookPorts): Look {
   if (lackingIn(look.plan, look.unpermitted).length === 0) return look;
   const keepsBack = (decision: Decision): boolean => look.unpermitted.has(decision);
   const refusal = refusalOf(ledger, look, ports);
@@ -74,7 +74,7 @@ function withoutUnreserved(look: Look, ports: PermissionPorts): Look {
 function refusalOf(
   what: string,
   { moment }: Look,
-  { requests }: PermissionPorts,
+  { requests }: PermittedLookPorts,
 ): Pick<HeldBack, 'because' | 'until'> | undefined {
   const refusal = requests.of(moment.key, what, moment.monotonic);
   if (refusal === undefined) return undefined;

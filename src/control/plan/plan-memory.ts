@@ -39,7 +39,7 @@ export class PlanMemory {
   }
 }
 
-/** Reports whether the time has come at which the plan asked to be made anew; a wall clock that was set counts as that. */
+/** Reports whether the time has come at which the plan asked to be recreated; a wall clock that was set counts as that. */
 function isDue({ moment: made, plan: { requeue } }: Kept, moment: GroupMoment): boolean {
   if (requeue.kind === 'await-change') return false;
   const span = requeue.at - made.now;

@@ -32,7 +32,7 @@ export interface GovernedPlan {
   readonly unpermitted: Unpermitted;
 }
 
-/** What is refused may be allowed by something that nobody here sees, such as a permission that somebody did not use. */
+/** What is refused may be allowed by something that is not seen here, such as a permission that a user did not use. */
 const lookAgainAfter = seconds(10);
 
 /**

@@ -9,7 +9,7 @@ export type PredecessorEnd =
   | { readonly kind: 'none' }
   /** It wrote down that all its requests had been answered. */
   | { readonly kind: 'ended' }
-  /** Nobody knows what it has under way; `countedFrom` is when it can have sent the last of it. */
+  /** It is unknown what it has under way; `countedFrom` is when it can have sent the last of it. */
   | { readonly kind: 'unclean'; readonly countedFrom: Monotonic };
 
 /** What the wait for a predecessor goes by. */
@@ -95,7 +95,7 @@ export class PredecessorWait {
 const restful: ReadonlySet<Plan['decisions'][number]['kind']> = new Set(['warn', 'write-back']);
 
 /**
- * Reports whether anything is done or waited for, or a slot has no available pod: somebody may have been at work on the
+ * Reports whether anything is done or waited for, or a slot has no available pod: a user may have been at work on the
  * group.
  */
 function isInMotion(moment: GroupMoment, plan: Plan): boolean {

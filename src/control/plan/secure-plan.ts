@@ -30,7 +30,7 @@ export interface Missing {
 
 /**
  * Returns what has to be read or settled before the plan may be acted on; undefined when nothing is missing. One is seen to,
- * and then all is looked at anew; the needs of capabilities that are passed over, and may not disrupt, are none.
+ * and then all is looked at again; the needs of capabilities that are passed over, and may not disrupt, are none.
  */
 export function needsOf(
   question: Question,

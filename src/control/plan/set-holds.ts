@@ -55,7 +55,7 @@ export interface HoldPorts {
 /**
  * Returns all that forbids any disruption for the resource `at.key`, the first to be reported.
  *
- * @param isInMotion whether it was in the midst of a rollout, as it stands
+ * @param isInMotion whether it was in the middle of a rollout, as it stands
  */
 export function holdsOn(
   at: LookedAt,
@@ -101,7 +101,7 @@ function refusalHold(
   return { until, because: { reason: held, message } };
 }
 
-/** What is refused may be allowed by something that nobody here sees, such as a permission that somebody did not use. */
+/** What is refused may be allowed by something that is not seen here, such as a permission that a user did not use. */
 const lookAgainAfter = seconds(10);
 
 /** Returns why a budget keeps a pod that `permission` is about; undefined where it does not. */

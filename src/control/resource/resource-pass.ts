@@ -19,7 +19,7 @@ export type ResourcePassEnd<T, Ended extends EndedPass<T> = EndedPass<T>> =
   | { readonly kind: 'gone' }
   | Ended;
 
-/** How long a write of ours may be missing in its cache before people are told. */
+/** How long a write of ours may be missing in its cache before that is reported. */
 const patience: Millis = seconds(10);
 
 /**

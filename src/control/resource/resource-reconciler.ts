@@ -43,7 +43,7 @@ export interface ResourcePasses<T extends Cached, Ended extends EndedPass<T> = E
   /** Runs one pass. @throws what a request fails with, OverruledError, an error of the view, or a fault of this program */
   run(key: string, signal: AbortSignal): Promise<ResourcePassEnd<T, Ended>>;
   /**
-   * Reports whether a pass is only one on the way to the next, which says what is waited for: what was told before is not
+   * Reports whether a pass is only one on the way to the next, which says what is waited for: what was reported before is not
    * over by it (D-54).
    */
   isPassing?(end: Ended): boolean;

@@ -39,7 +39,7 @@ export class PodZones {
 
   /**
    * Returns the zone of the pod of this name; where it has no node yet, or is not there, of the one before it (W-04). Undefined
-   * where nobody knows, as of a pod on a node that tells no zone: whatever was there before says nothing of that.
+   * where that is unknown, as of a pod on a node that tells no zone: whatever was there before says nothing of that.
    */
   zoneOf(namespace: string, podName: string): string | undefined {
     return this.zoneOn(
@@ -58,7 +58,7 @@ export class PodZones {
     return node === undefined ? undefined : this.zoneOfNode(node);
   }
 
-  /** Returns the zone of the node `name`, or the one that it had before it told none any more; undefined where nobody knows. */
+  /** Returns the zone of the node `name`, or the one that it had before it told none any more; undefined where that is unknown. */
   zoneOfNode(name: string): string | undefined {
     return this.#ports.nodes.lister.get('', name)?.zone ?? this.#formerZones.get(name);
   }

@@ -69,7 +69,7 @@ for (const minReadySeconds of [30, 0]) {
   });
 }
 
-test('WatchedPods.of() begins anew when the condition changed, even where nobody saw it True in between', async () => {
+test('WatchedPods.of() begins again when the condition changed, even where no watch showed it True in between', async () => {
   const bench = new Bench();
   bench.show(notReady(0));
   await bench.world.clock.advance(40_000);
@@ -77,7 +77,7 @@ test('WatchedPods.of() begins anew when the condition changed, even where nobody
   assert.equal(bench.seen(), 0);
 });
 
-test('WatchedPods.of() begins anew with another pod of the name', async () => {
+test('WatchedPods.of() begins again with another pod of the name', async () => {
   const bench = new Bench();
   bench.show(notReady(0, { uid: 'before' }));
   await bench.world.clock.advance(40_000);
@@ -191,7 +191,7 @@ for (const [what, { show, want }] of Object.entries(endings)) {
   });
 }
 
-/** Since when the first pod is ready, for how long that was seen, and whether that is told where 60 s of it matter. */
+/** Since when the first pod is ready, for how long that was seen, and whether that is reported where 60 s of it matter. */
 const delays: Record<
   string,
   readonly [ready: number, watchedFor: number, seen: number | undefined]
@@ -212,7 +212,7 @@ for (const [what, [ready, watchedFor, seen]] of Object.entries(delays)) {
   });
 }
 
-test('WatchedPods.of() tells nothing of a time of readiness of which nobody asks', () => {
+test('WatchedPods.of() says nothing of a time of readiness that is not needed', () => {
   const bench = new Bench(0);
   bench.world.annotate('pods', 'ingester-zone-a-0', {
     annotations: { 'grafana.com/ready-time': '2026-01-01T01:00:00Z' },

@@ -21,7 +21,7 @@ function apply({ client }: GroupWorld): Promise<CurrentRevisionOutcome> {
   return applyCurrentRevision(decision, client, new AbortController().signal);
 }
 
-test('applyCurrentRevision() reads the set anew and puts its status back, with only that changed (D-1)', async () => {
+test('applyCurrentRevision() reads the set again and puts its status back, with only that changed (D-1)', async () => {
   const at = world();
   at.put('statefulsets', { ...at.object('statefulsets', 'ingester-zone-a'), unknown: 'kept' });
   const before = at.object('statefulsets', 'ingester-zone-a');

@@ -86,7 +86,7 @@ test('applyScale() throws what a webhook refuses with, also 422', async () => {
   await assert.rejects(apply(world, scale()), /denied the request/);
 });
 
-test('applyScale() sends nothing that is refused in the moment of sending (D-49)', async () => {
+test('applyScale() sends nothing that is refused at the instant of sending (D-49)', async () => {
   const refusals = [new StaleBasisError(10_001), new OverruledError('not wanted any more')];
   for (const error of refusals) {
     const world = new GroupWorld(ingesterGroup());

@@ -1,7 +1,7 @@
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 
-/** Tells of writes that nobody waits for: a failure once, until it changes or ends. */
+/** Tells of writes that nothing waits for: a failure once, until it changes or ends. */
 export class LoggedFailures {
   readonly #log: Logger;
   readonly #object: string;

@@ -128,17 +128,17 @@ const cases: Record<string, Case> = {
     sight: sight({ seen: undefined, hasSeen: (revision) => revision === '10' }),
     isLeaving: false,
   },
-  'when the cache, which began anew, is older than the request and does not have the pod yet': {
+  'when the cache, which began again, is older than the request and does not have the pod yet': {
     happens: unanswered,
     sight: sight({ seen: undefined }),
     isLeaving: true,
   },
-  'when the cache, which began anew, shows an older state of the pod': {
+  'when the cache, which began again, shows an older state of the pod': {
     happens: unanswered,
     sight: sight({ seen: podView({ uid: 'old', resourceVersion: '9' }) }),
     isLeaving: true,
   },
-  'when the cache, which began anew, shows the pod that had its name before': {
+  'when the cache, which began again, shows the pod that had its name before': {
     happens: unanswered,
     sight: sight({ seen: podView({ uid: 'older', resourceVersion: '8' }) }),
     isLeaving: true,

@@ -7,7 +7,7 @@ import type { PodRef } from '../decision/decision.ts';
 /** How long a deletion without an answer may still happen (D-7). */
 const answerHorizon = seconds(120);
 
-/** How long an answer is awaited before people are told (D-53). */
+/** How long an answer is awaited before that is reported (D-53). */
 export const answerPatience = seconds(10);
 
 /** How long the name of a pod that was taken away is remembered. */
@@ -188,7 +188,7 @@ function isSettled(open: OpenDisruption, sight: PodSight): boolean {
 
 /**
  * Reports whether it can no longer happen unseen: the cache shows a newer state than the one that the request named, or time
- * has run out. An older state, as a watch that began anew may show, decides nothing (D-52).
+ * has run out. An older state, as a watch that began again may show, decides nothing (D-52).
  */
 function isDecided(open: OpenDisruption, sight: PodSight): boolean {
   if (sight.now - open.sentAt >= answerHorizon) return true;

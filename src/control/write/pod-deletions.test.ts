@@ -134,7 +134,7 @@ test('PodDeletions sends no request before what it rests on has left the log (D-
   ]);
 });
 
-test('PodDeletions sends nothing on a view that is too old in the moment of sending (D-3)', async () => {
+test('PodDeletions sends nothing on a view that is too old at the instant of sending (D-3)', async () => {
   const bench = new Bench();
   bench.approve = () => {
     throw new StaleBasisError(10_001);
@@ -145,7 +145,7 @@ test('PodDeletions sends nothing on a view that is too old in the moment of send
   assert.deepEqual(bench.leaving(), []);
 });
 
-test('PodDeletions asks of each deletion whether it is still wanted, in the moment of sending (D-49)', async () => {
+test('PodDeletions asks of each deletion whether it is still wanted, at the instant of sending (D-49)', async () => {
   const bench = new Bench();
   bench.approve = ({ pod }) => {
     if (pod.name.endsWith('-1')) throw new OverruledError('its set is paused now');

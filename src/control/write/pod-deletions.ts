@@ -52,7 +52,7 @@ export interface DeletionPorts {
 export interface DeletionOwner {
   readonly key: string;
   /**
-   * Plans the group anew, in the very moment in which `deletion` would leave (D-49).
+   * Plans the group again, at the very moment when `deletion` would leave (D-49).
    * @returns what the new plan, which still contains it, rests on
    * @throws OverruledError when the plan does not contain it any more, StaleBasisError when its view is not fresh
    */
@@ -67,8 +67,8 @@ export class OverruledError extends Error {
 }
 
 /**
- * Deletions of pods under way. Nobody waits for their answers: what is sent counts as leaving in every plan made from
- * then on, and what waits for a rate limiter or a connection is planned anew in the moment in which it leaves (D-49).
+ * Deletions of pods under way. Nothing waits for their answers: what is sent counts as leaving in every plan made from
+ * then on, and what waits for a rate limiter or a connection is planned again at the moment when it leaves (D-49).
  */
 export class PodDeletions {
   readonly #ports: DeletionPorts;

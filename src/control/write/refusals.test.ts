@@ -55,7 +55,7 @@ test('Refusals give each failure once to be counted', () => {
   assert.equal(refusals.takeUntold(KEY), undefined);
 });
 
-test('Refusals hold a group whose view was not fresh in the moment of sending, which is no failure', () => {
+test('Refusals hold a group whose view was not fresh at the instant of sending, which is no failure', () => {
   const refusals = new Refusals();
   refusals.stale(KEY, new Error('the view is 11 s old'), NOW);
   const because = { reason: 'ViewNotFresh', message: 'the view is 11 s old' };
@@ -101,7 +101,7 @@ test('Refusals know when the server last said that the world of a group had move
   assert.equal(refusals.outrunAt(KEY), undefined);
 });
 
-test('Refusals begin anew once a disruption was carried out, but not by one that was sent before the failure', () => {
+test('Refusals begin again once a disruption was carried out, but not by one that was sent before the failure', () => {
   const refusals = new Refusals();
   refusals.failed(KEY, new Error('no'), NOW);
   refusals.recovered(KEY, NOW);

@@ -5,7 +5,7 @@ import { ApiError } from '#kubernetes/transport/api-error.ts';
 import type { Reason } from '../decision/reasons.ts';
 
 /** What keeps the disruptions of a group back since one of them failed. */
-export interface Refusal {
+export interface DisruptionRefusal {
   readonly until: Monotonic;
   readonly because: Because<Reason>;
 }
@@ -15,7 +15,7 @@ interface Setback {
   readonly count: number;
   /** When that wait is over. */
   readonly until: Monotonic;
-  readonly refusal: Refusal | undefined;
+  readonly refusal: DisruptionRefusal | undefined;
   /** A failure that no pass has counted yet. */
   readonly untold: Error | undefined;
 }
@@ -102,7 +102,7 @@ export class Refusals {
   }
 
   /** Returns what keeps disruptions of `key` back at `now`. */
-  of(key: string, now: Monotonic): Refusal | undefined {
+  of(key: string, now: Monotonic): DisruptionRefusal | undefined {
     const refusal = this.#byKey.get(key)?.refusal;
     return refusal !== undefined && refusal.until > now ? refusal : undefined;
   }

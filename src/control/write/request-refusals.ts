@@ -2,7 +2,7 @@ import type { Because } from '#base/because.ts';
 import type { Monotonic } from '#base/units.ts';
 import type { Reason } from '../decision/reasons.ts';
 import { because } from '../decision/refs.ts';
-import { askedWait, type Refusal, Refusals } from './refusals.ts';
+import { askedWait, type DisruptionRefusal, Refusals } from './refusals.ts';
 
 /**
  * Requests of passes that failed, by key of the group and what they were for: each is repeated ever more rarely and as
@@ -28,7 +28,7 @@ export class RequestRefusals {
   }
 
   /** Returns why nothing is asked for `what` at `now`. */
-  of(key: string, what: string, now: Monotonic): Refusal | undefined {
+  of(key: string, what: string, now: Monotonic): DisruptionRefusal | undefined {
     return this.#byKey.get(key)?.of(what, now);
   }
 

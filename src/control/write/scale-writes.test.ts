@@ -14,7 +14,7 @@ function shown(resourceVersion: string, replicas: number): StatefulSetView {
   return statefulSetView({ name: 'ingester-zone-b', resourceVersion, spec: { replicas } });
 }
 
-/** Decided on revision 10 unless told otherwise. */
+/** Decided on revision 10 unless set otherwise. */
 function scale(from: number, to: number, revision = '10'): Scale {
   const { namespace, name, uid } = set;
   const because = { reason: 'ScaledToLeader', message: 'a test wants it' } as const;

@@ -44,7 +44,7 @@ export interface OpenScale {
 }
 
 /** A write of ours that the cache does not show yet. */
-export interface UnseenWrite {
+export interface UnseenScale {
   readonly set: SetRef;
   /** The revision that the server answered. */
   readonly revision: string;
@@ -87,7 +87,7 @@ export class ScaleWrites {
   }
 
   /** Returns the first write to one of `sets` that the cache does not show yet; undefined when it shows all. */
-  unseen(sets: readonly StatefulSetView[]): UnseenWrite | undefined {
+  unseen(sets: readonly StatefulSetView[]): UnseenScale | undefined {
     for (const set of sets) {
       const write = this.#stored.get(set.uid);
       if (write === undefined) continue;

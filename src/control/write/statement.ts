@@ -4,7 +4,7 @@ import { ageOf, type Basis, type TypeBasis } from '../consistent-read/basis.ts';
 import type { DeletePod, Scale } from '../decision/decision.ts';
 
 /**
- * Returns what a disruptive request rests on, for the log: it stands there before the request leaves, so that others can
+ * Returns what a disruptive request rests on, for the log: it is there before the request leaves, so that others can
  * check it from the server's side (D-7).
  */
 export function statementOf(

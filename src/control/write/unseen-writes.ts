@@ -26,7 +26,7 @@ export class UnseenWrites {
 
   /** Notes that the server stored a write of the object `uid` at `revision`. */
   answered(uid: string, revision: string): void {
-    // Of an object that is gone nobody asks any more.
+    // Of an object that is gone nothing asks any more.
     for (const [each, { revision: shown }] of this.#written) {
       if (!this.#freshness.hasSeen(shown)) break;
       this.#written.delete(each);

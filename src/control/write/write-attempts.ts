@@ -3,7 +3,7 @@ import { backoffAfter } from '#base/time/backoff.ts';
 import { type Millis, type Monotonic, minutes, monotonic, seconds } from '#base/units.ts';
 import type { Reason } from '../decision/reasons.ts';
 
-/** A write of `to` that must not be repeated before `until`: it was refused, or somebody undoes it again and again. */
+/** A write of `to` that must not be repeated before `until`: it was refused, or another client undoes it again and again. */
 export interface WritePause<T, Why extends string = Reason> {
   /** What was to be written. */
   readonly to: T;
@@ -25,7 +25,7 @@ interface Attempts<T, Why extends string> {
   readonly at: Monotonic;
   /** Refusals in a row of this value. */
   readonly refusals: number;
-  /** Writes of this value that somebody else undid. */
+  /** Writes of this value that another client undid. */
   readonly writes: number;
   readonly pause: WritePause<T, Why> | undefined;
 }
@@ -39,7 +39,7 @@ const freeWrites = 3;
 const afterContests = { first: seconds(10), longest: minutes(5) };
 
 /**
- * How soon a value may be written again (KW-22): ever later after each refusal, and ever later where somebody else keeps
+ * How soon a value may be written again (KW-22): ever later after each refusal, and ever later where another client keeps
  * undoing it. Another value is free at once. No wait depends on the wall clock.
  */
 export class WriteAttempts<T, Why extends string = Reason> {

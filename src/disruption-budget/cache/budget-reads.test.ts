@@ -158,7 +158,7 @@ test('BudgetsInView know what the newer of two lists showed, although the other 
   assert.deepEqual([bench.provenAt(), bench.governing()], [1_000, 'ingester ingester-uid 1']);
 });
 
-test('BudgetsInView know what a list showed as soon as its proof is told, whoever asked for it (D-49)', async () => {
+test('BudgetsInView know what a list showed as soon as its proof is known, whichever pass asked for it (D-49)', async () => {
   const bench = new BudgetBench();
   const { server } = bench;
   server.put();

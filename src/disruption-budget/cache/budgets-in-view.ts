@@ -32,7 +32,7 @@ export interface BudgetsInViewPorts {
   /** Reports whether the Role permits to list budgets; what it does not is no part of the view (D-51). */
   isPermitted(): boolean;
   readonly compile: PatternCompiler;
-  /** Called for each object of the cache, and for what is news in a list of ours. */
+  /** Called for each object of the cache, and for what is new in a list of ours. */
   onObserved?(observation: BudgetObservation): void;
 }
 
@@ -146,7 +146,7 @@ export class BudgetsInView {
     if (isNews) this.#tell();
   }
 
-  /** Takes a change as the cache shows it. @returns whether it is news */
+  /** Takes a change as the cache shows it. @returns whether it is new */
   #followed({ kind, object: view }: Change<BudgetView>): boolean {
     const { namespace, name, object } = view;
     const before = this.#known.get(namespace, name);
@@ -171,7 +171,7 @@ export class BudgetsInView {
     if (isNews) this.#tell();
   }
 
-  /** Knows of `namespace` what there is now. @returns whether that is news */
+  /** Knows of `namespace` what there is now. @returns whether that is new */
   #renew(namespace: string): boolean {
     const views = this.#viewsOf(namespace);
     const uids = new Set(views.map(({ uid }) => uid));

@@ -19,7 +19,7 @@ interface Near {
 export class SelectingBudgets {
   readonly #byNamespace: ReadonlyMap<string, Near>;
 
-  /** @param budgets those of which nobody can know what they select are left out */
+  /** @param budgets those of which it cannot be known what they select are left out */
   constructor(budgets: readonly KnownBudget[]) {
     const sorted = budgets.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     const grouped = Map.groupBy(sorted, ({ namespace }) => namespace);

@@ -54,7 +54,7 @@ const cases: Record<
     given: [seen(known({ selector }))],
     want: [],
   },
-  'nothing of a limit of 0, which somebody wants': {
+  'nothing of a limit of 0, which a user wants': {
     given: [seen(known({ selector, maxUnavailable: 0 }), 'a', 'b')],
     want: [],
   },
@@ -99,10 +99,10 @@ const cases: Record<
       'second BudgetsOverlap: it selects pod ingester-zone-a-0, and so does ingester: no pod of both is disrupted; let exactly one budget select each pod',
     ],
   },
-  'that nobody knows what a budget has given away': {
+  'that it is unknown what a budget has given away': {
     given: [{ ...seen(known({ selector }), 'a', 'b'), trouble: 'there is no ConfigMap x/y' }],
     want: [
-      'ingester BudgetLedgerUnknown: nobody knows what it has given away: there is no ConfigMap x/y',
+      'ingester BudgetLedgerUnknown: it is unknown which disruptions it has granted: there is no ConfigMap x/y',
     ],
   },
 };

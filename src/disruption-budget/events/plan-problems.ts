@@ -6,7 +6,7 @@ import type { BudgetSpec } from '../api.ts';
 import { overlapsOf } from '../cache/overlaps.ts';
 import type { KnownBudget } from '../spec/known-budgets.ts';
 
-/** What is wrong with a budget while it is, and what people are told of it. */
+/** What is wrong with a budget while it is, and what is reported of it. */
 export interface BudgetFault {
   readonly budget: KnownBudget;
   readonly why: Because<Extract<Reason, `Budget${string}`>>;
@@ -19,7 +19,7 @@ export interface ObservedBudget {
   readonly sets: readonly SetSnapshot[];
   /** Pods that it selects by theirs. */
   readonly pods: readonly PodView[];
-  /** Why nobody knows what is given away under it; undefined while that is known, or was not asked yet. */
+  /** Why it is unknown what is given away under it; undefined while that is known, or was not asked yet. */
   readonly trouble: string | undefined;
 }
 
@@ -74,7 +74,7 @@ function whyNever(
 
 function unknownLedger({ trouble }: ObservedBudget): Fault | undefined {
   if (trouble === undefined) return undefined;
-  return fault('BudgetLedgerUnknown', `nobody knows what it has given away: ${trouble}`);
+  return fault('BudgetLedgerUnknown', `it is unknown which disruptions it has granted: ${trouble}`);
 }
 
 function overlapping(observed: readonly ObservedBudget[]): readonly BudgetFault[] {

@@ -47,7 +47,7 @@ class Bed {
   }
 }
 
-test('what is wrong with a budget is told a second after a change, once, and shown while it is', async () => {
+test('what is wrong with a budget is reported a second after a change, once, and shown while it is', async () => {
   const bed = new Bed();
   bed.faults = [fault('it selects one zone')];
   bed.told.wake();
@@ -62,7 +62,7 @@ test('what is wrong with a budget is told a second after a change, once, and sho
   assert.deepEqual(bed.said(), []);
 });
 
-test('what lasts is told again after 10 minutes, and at once when it changes', async () => {
+test('what lasts is reported again after 10 minutes, and at once when it changes', async () => {
   const bed = new Bed();
   bed.faults = [fault('it selects one zone')];
   bed.told.wake();
@@ -74,7 +74,7 @@ test('what lasts is told again after 10 minutes, and at once when it changes', a
   assert.deepEqual(bed.said(), ['ingester: it selects pods alone']);
 });
 
-test('what has ended is shown no more though nobody says so, and told when it comes back', async () => {
+test('what has ended is not shown any more though no watch says so, and is reported when it comes back', async () => {
   const bed = new Bed();
   bed.faults = [fault('it selects one zone')];
   bed.told.wake();
@@ -89,7 +89,7 @@ test('what has ended is shown no more though nobody says so, and told when it co
   assert.equal(bed.said().length, 1);
 });
 
-test('what goes wrong though nobody says that something has changed is told within 30 s', async () => {
+test('what goes wrong without any watch event is reported within 30 s', async () => {
   const bed = new Bed();
   bed.told.wake();
   await bed.clock.advance(minutes(1));

@@ -20,7 +20,7 @@ export interface ToldProblemPorts {
 const soon = seconds(1);
 /** How soon it is looked again where nobody says that something has changed. */
 const again = seconds(30);
-/** How long what lasts is not told again (D-54). */
+/** How long what lasts is not reported again (D-54). */
 const unchangedFor = minutes(10);
 
 const troubles: Readonly<Record<BudgetFault['why']['reason'], BudgetTrouble | undefined>> = {

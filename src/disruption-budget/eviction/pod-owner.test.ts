@@ -33,7 +33,7 @@ const pod = podView({ name: 'pod', uid: 'p', controllerUid: 'o' });
 
 const { signal } = new AbortController();
 
-test('a pod that a ReplicaSet controls is told to be of no StatefulSet, and is read once', async () => {
+test('a pod that a ReplicaSet controls is reported to be of no StatefulSet, and is read once', async () => {
   const client = new OnePod('ReplicaSet');
   const owners = new PodOwners();
   for (let at = 0; at < 3; at += 1) {
@@ -53,7 +53,7 @@ test('a pod that a StatefulSet controls which is not seen yet is asked about ane
   assert.equal(client.reads, 2);
 });
 
-test('a pod that nothing controls is told without a request', async () => {
+test('a pod that nothing controls is reported without a request', async () => {
   const client = new OnePod('none');
   const bare = podView({ name: 'pod', uid: 'p', controllerUid: undefined });
   assert.equal(

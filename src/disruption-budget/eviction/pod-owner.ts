@@ -30,7 +30,7 @@ export class PodOwners {
   #read(pod: PodView, client: Client): Promise<string | undefined> {
     const reading = problemOf(pod, client);
     const forget = (): void => void this.#problems.delete(pod.uid);
-    // What cannot be known, as the set is not seen yet, is asked anew.
+    // What cannot be known, as the set is not seen yet, is asked again.
     reading.then((problem) => problem ?? forget(), forget);
     this.#problems.set(pod.uid, reading);
     if (this.#problems.size > most) this.#problems.delete([...this.#problems.keys()][0] ?? '');

@@ -28,7 +28,7 @@ export interface BudgetLedgerPorts {
   sawCreation(uid: string, now: Monotonic): boolean;
   /** Returns when the budget came to select what another one may have given away; undefined: it has not. */
   tookOverAt(uid: string): Monotonic | undefined;
-  /** Has the view of the sets of `scope` proven anew. */
+  /** Has the view of the sets of `scope` proven again. */
   prove(scope: SetScope, signal: AbortSignal, since: Monotonic | undefined): Promise<void>;
   /** Forgets the sets of `scope`, at which nobody looks any more. */
   forget(scope: SetScope): void;
@@ -71,7 +71,7 @@ export class BudgetLedgers {
     return { ...kept.current, ledger: kept.ledger };
   }
 
-  /** Closes the ledgers of budgets that are gone, and tells which sets nobody looks at any more. */
+  /** Closes the ledgers of budgets that are gone, and tells which sets nothing looks at any more. */
   retain(uids: ReadonlySet<string>): readonly SetScope[] {
     const gone = [...this.#byUid].filter(([uid]) => !uids.has(uid));
     for (const [uid, { ledger }] of gone) {
@@ -81,7 +81,7 @@ export class BudgetLedgers {
     return gone.map(([, { current }]) => current.scope);
   }
 
-  /** Returns why nobody knows what is given away under the budget `uid`; undefined while that is known, or was not asked yet. */
+  /** Returns why it is unknown what is given away under the budget `uid`; undefined while that is known, or was not asked yet. */
   trouble(uid: string): string | undefined {
     return this.#byUid.get(uid)?.ledger.trouble();
   }

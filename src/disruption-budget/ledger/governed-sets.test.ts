@@ -208,7 +208,7 @@ test('prove() ends in 5 s, however long a list takes', async () => {
   assert.deepEqual([bench.provenAt(), world.clock.pending()], [0, []]);
 });
 
-test('prove() tells all who wait what a list failed with, and reads anew for the next', async () => {
+test('prove() tells all who wait what a list failed with, and reads again for the next', async () => {
   const bench = new Bench();
   const { world } = bench;
   await world.clock.advance(6_000);

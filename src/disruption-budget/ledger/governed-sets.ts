@@ -27,7 +27,7 @@ export interface GovernedSetPorts {
   readonly statefulSets: Pick<Informer<StatefulSetView>, 'lister' | 'freshness' | 'onChange'>;
 }
 
-/** The sets of a scope in one moment. */
+/** The sets of a scope at one instant. */
 export interface GovernedView {
   /** Sorted by name, with their pods. The same objects while they are as they were. */
   readonly sets: readonly SetSnapshot[];

@@ -1,6 +1,6 @@
 import { assertNever } from '#base/assert-never.ts';
 import type { Budget, Limit, Mode } from '#disruption/budget.ts';
-import type { BudgetSpec, MaxUnavailable, Span } from '../api.ts';
+import type { BudgetSpan, BudgetSpec, MaxUnavailable } from '../api.ts';
 import type { KnownBudget } from '../spec/known-budgets.ts';
 
 /** By what is known of each budget, of which there is one object a uid and generation. */
@@ -34,7 +34,7 @@ function limitOf(max: MaxUnavailable): Limit {
   }
 }
 
-function modeOf(span: Span): Mode {
+function modeOf(span: BudgetSpan): Mode {
   switch (span.kind) {
     case 'zone':
       return { kind: 'zones-of-sets' };

@@ -154,7 +154,7 @@ test('Standings of one budget are not those of another over the same sets', () =
   assert.equal(bench.standing().budget, byZone);
 });
 
-test('Standings are worked out anew when the time has come at which they change', async () => {
+test('Standings are worked out again when the time has come at which they change', async () => {
   const bench = new Bench({ minReadySeconds: 10 });
   const { clock } = bench.world;
   bench.pod({ ready: false });
@@ -179,7 +179,7 @@ const timed: Record<string, { readonly make: () => Bench; readonly waiting: stri
 };
 
 for (const [what, { make, waiting }] of Object.entries(timed)) {
-  test(`Standings are worked out anew after a second by our own clock where ${what}`, async () => {
+  test(`Standings are worked out again after a second by our own clock where ${what}`, async () => {
     const bench = make();
     const { clock } = bench.world;
     const first = bench.standing();
@@ -189,7 +189,7 @@ for (const [what, { make, waiting }] of Object.entries(timed)) {
     assert.notEqual(bench.standing(), first);
   });
 
-  test(`Standings are worked out anew at once when the wall clock is set back where ${what}`, () => {
+  test(`Standings are worked out again at once when the wall clock is set back where ${what}`, () => {
     const bench = make();
     const first = bench.standing();
     bench.world.clock.setWallClock(-1);

@@ -32,7 +32,7 @@ const timedFor = seconds(1);
 const nothingLeaving: ReadonlySet<string> = new Set();
 
 /**
- * How budgets stand in this moment; worked out once for all who ask while nothing has changed, as a flood of evictions asks
+ * How budgets stand at this instant; worked out once for all who ask while nothing has changed, as a flood of evictions asks
  * a thousand times what a look at every pod answers.
  */
 export class Standings {
@@ -86,7 +86,7 @@ function isSame(one: readonly SetSnapshot[], other: readonly SetSnapshot[]): boo
   });
 }
 
-/** While a read stands in for a cache, lists are made anew, and objects may be; states are not. */
+/** While a read stands in for a cache, lists are recreated, and objects may be; states are not. */
 function areSame(one: SetSnapshot['pods'], other: SetSnapshot['pods']): boolean {
   if (one === other) return true;
   return one.length === other.length && one.every((pod, index) => isSameState(pod, other[index]));

@@ -102,7 +102,7 @@ class PatternReader {
   }
 
   #open(): void {
-    // No element: what comes next may repeat what stands before.
+    // No element: what comes next may repeat what is before.
     const flags = this.#matched(flagsOnly);
     if (flags > 0) {
       this.#at += flags;
@@ -194,7 +194,7 @@ class PatternReader {
     repetition.lastIndex = this.#at;
     const found = repetition.exec(this.#pattern);
     if (found === null) {
-      // What stands behind a bar may be nothing, which takes an instruction too.
+      // What is behind a bar may be nothing, which takes an instruction too.
       const instructions = this.#pattern[this.#at] === '|' ? 2 : 1;
       this.#at += 1;
       return this.#push({ instructions, repeats: 1 });

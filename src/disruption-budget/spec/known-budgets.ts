@@ -14,7 +14,7 @@ export interface KnownBudget {
   readonly generation: number;
   /** What it said last that could be read; undefined where it never did. */
   readonly spec: BudgetSpec | undefined;
-  /** What is wrong with the newest object; the one before it is kept meanwhile, which somebody has to hear of. */
+  /** What is wrong with the newest object; the one before it is kept meanwhile, which has to be reported. */
   readonly problem: string | undefined;
   /** Which pods it governs; undefined where that cannot be known: then it may be any of its namespace. */
   readonly matchLabels: ReadonlyMap<string, string> | undefined;
@@ -27,7 +27,7 @@ export type BudgetObservation = 'updated' | 'ignored' | 'invalid' | 'deleted' | 
 export type Governing =
   | { readonly kind: 'none' }
   | { readonly kind: 'one'; readonly budget: KnownBudget; readonly spec: BudgetSpec }
-  /** Nobody can know which, or what it says: nothing may be disrupted. */
+  /** It cannot be known which, or what it says: nothing may be disrupted. */
   | { readonly kind: 'unclear'; readonly budgets: readonly KnownBudget[]; readonly text: string };
 
 /** An object of the API as it names itself. */

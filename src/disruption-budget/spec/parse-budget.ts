@@ -3,7 +3,7 @@ import { goDurationError } from '#base/time/go-duration-error.ts';
 import { type Millis, millis } from '#base/units.ts';
 import { wireText } from '#disruption/decision/denial-text.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
-import type { BudgetSpec, MaxUnavailable, PodPartition, Span } from '../api.ts';
+import type { BudgetSpan, BudgetSpec, MaxUnavailable, PodPartition } from '../api.ts';
 import type { Pattern, PatternCompiler } from '../pattern/pattern.ts';
 import { shortened } from './shortened.ts';
 import { goText, goType, isUntypedObject, type Untyped, type UntypedObject } from './untyped.ts';
@@ -108,7 +108,7 @@ function integerOf(value: Untyped, field: string): bigint {
 function partitionsOf(
   spec: UntypedObject,
   compile: PatternCompiler,
-): Omit<Span & { kind: 'partition' }, 'crossZoneEvictionDelay'> | undefined {
+): Omit<BudgetSpan & { kind: 'partition' }, 'crossZoneEvictionDelay'> | undefined {
   const { podNamePartitionRegex: regex, podNameRegexGroup: given } = spec;
   if (regex === undefined || regex === '') return undefined;
   if (typeof regex !== 'string') {

@@ -2,7 +2,7 @@ import { isJsonArray, isJsonObject, type JsonValue } from '#base/json.ts';
 
 /**
  * JSON as Go's Kubernetes libraries hold it: an integer of 64 bits is a `bigint`, any other number a `number`, so that
- * `1` and `1.0` are told apart.
+ * `1` and `1.0` are distinguished.
  */
 export type Untyped =
   | null
@@ -21,7 +21,7 @@ export interface UntypedObject {
 const mostInteger = 2n ** 63n - 1n;
 const leastInteger = -(2n ** 63n);
 
-/** Returns the number that stands in JSON as `source`. */
+/** Returns the number that is in JSON as `source`. */
 export function untypedNumber(source: string): bigint | number {
   if (!/^-?\d{1,19}$/.test(source)) return Number(source);
   const integer = BigInt(source);

@@ -30,7 +30,7 @@ test('decide() changes nothing for a repeated request (BUDG-5)', () => {
   assert.equal(bed.ask('a-1'), 'allowed');
 });
 
-test('decide() judges what it allowed anew when it is asked again, and remembers that it did', () => {
+test('decide() judges what it allowed again when it is asked again, and remembers that it did', () => {
   const bed = new BudgetBed();
   assert.equal(bed.ask('a-0'), 'allowed');
   bed.snapshot = zones({ b: { pods: { 0: failed } } });
@@ -40,7 +40,7 @@ test('decide() judges what it allowed anew when it is asked again, and remembers
   assert.equal(bed.ask('a-0'), 'allowed');
 });
 
-test('decide() judges whoever asks for what another asker has', () => {
+test('decide() judges a caller that asks for what another caller has', () => {
   const bed = new BudgetBed();
   assert.equal(bed.ask('a-0'), 'allowed');
   bed.snapshot = zones({ b: { pods: { 0: failed } } });

@@ -21,7 +21,7 @@ export interface DisruptionRequest {
 }
 
 /** What to answer once the ledger that belongs to it is stored. */
-export type Answer =
+export type BudgetAnswer =
   | {
       readonly kind: 'allowed';
       /** Whether the pod was given away before, so that nothing was counted again (BUDG-5). */
@@ -29,12 +29,12 @@ export type Answer =
     }
   | { readonly kind: 'denied'; readonly denial: Denial };
 
-/** A disruption of our own that is under way: somebody allowed it, or nobody had to when it was sent. */
+/** A disruption of our own that is under way: a user allowed it, or nobody had to when it was sent. */
 export interface Begun extends Pick<DisruptionRequest, 'asking'> {
   readonly pod: Pick<Candidate, 'name' | 'uid'>;
 }
 
-/** All that is decided in one moment, and stored in one write. */
+/** All that is decided at one instant, and stored in one write. */
 export interface Round extends ReleaseMoment {
   /** Listed in the order in which they are answered. */
   readonly requests: readonly DisruptionRequest[];
@@ -44,20 +44,20 @@ export interface Round extends ReleaseMoment {
    */
   readonly begun?: readonly Begun[];
   /**
-   * uids of pods whose reservation a write of ours may still take out that got no answer: what is written anew makes that
+   * uids of pods whose reservation a write of ours may still take out that got no answer: what is written again makes that
    * write fail, as it names an older version. @default none
    */
   readonly doubtful?: ReadonlySet<string>;
 }
 
 /** How a round ended. */
-export interface Decided {
+export interface DecidedRound {
   /** The next ledger; the very same one where nothing changed. */
   readonly ledger: Ledger;
   /** Listed in the order of the requests. */
-  readonly answers: readonly Answer[];
+  readonly answers: readonly BudgetAnswer[];
   /**
-   * `permissions`: the ledger must be stored before an answer leaves (BUDG-1), all other ones are decided anew if it
+   * `permissions`: the ledger must be stored before an answer leaves (BUDG-1), all other ones are decided again if it
    * cannot be. `releases`: it only holds less, and may be stored with the next write. `none`: nothing is to be stored.
    */
   readonly change: 'none' | 'releases' | 'permissions';
@@ -76,7 +76,7 @@ const renewedAfter: Millis = millis(evictionLife / 4);
  * Answers the requests of `round` one after the other, and says what is to be stored for it: each sees what was granted to
  * those before it. What has ended by evidence is released first.
  */
-export function decide(ledger: Ledger, round: Round, standing: Standing): Decided {
+export function decide(ledger: Ledger, round: Round, standing: Standing): DecidedRound {
   const pages = new Pages(ledger, standing, round);
   const answers = round.requests.map((request) => pages.answer(request));
   return { answers, ...pages.close() };
@@ -119,7 +119,7 @@ class Pages {
   }
 
   /** What was given away before is judged like all else: its own slot never counts against it. */
-  answer(request: DisruptionRequest): Answer {
+  answer(request: DisruptionRequest): BudgetAnswer {
     const { pod, asking, override, isDryRun = false } = request;
     const denial = denialOf({ pod, by: asking.by, override }, this.#tally);
     if (denial !== undefined) return { kind: 'denied', denial };
@@ -130,7 +130,7 @@ class Pages {
     return isDryRun ? { kind: 'allowed', isRepeated: false } : this.#grant(request);
   }
 
-  close(): Pick<Decided, 'ledger' | 'change'> {
+  close(): Pick<DecidedRound, 'ledger' | 'change'> {
     if (!this.#hasReleased && !this.#hasPermitted) return { ledger: this.#before, change: 'none' };
     const { budget } = this.#before;
     const change = this.#hasPermitted ? 'permissions' : 'releases';
@@ -141,7 +141,7 @@ class Pages {
    * Returns the answer to one that is allowed, and not used: one that is allowed again and again, and never happens, would
    * keep all others back for ever.
    */
-  #unused(held: Reservation, { asking }: DisruptionRequest): Answer | undefined {
+  #unused(held: Reservation, { asking }: DisruptionRequest): BudgetAnswer | undefined {
     const claim = held.claims.find(({ by }) => by === asking.by);
     const { sightings, now } = this.#round;
     const since = sightings?.evictedSince?.get(held.uid);
@@ -164,7 +164,7 @@ class Pages {
    * Repeats what was answered: the pod is given away, and nothing is counted again (BUDG-5). A further asker's permission
    * has its own end.
    */
-  #repeat(held: Reservation, { asking, isDryRun = false }: DisruptionRequest): Answer {
+  #repeat(held: Reservation, { asking, isDryRun = false }: DisruptionRequest): BudgetAnswer {
     const old = held.claims.find(({ by }) => by === asking.by);
     const isNew = old === undefined || this.#isToBeRenewed(held, old, asking);
     if (isNew && !isDryRun) this.#write(withClaim(held, { ...asking, at: this.#at }));
@@ -199,7 +199,7 @@ class Pages {
     return { uid: pod.uid, slot, claims: [{ ...asking, at: this.#at }] };
   }
 
-  #grant({ pod, asking }: DisruptionRequest): Answer {
+  #grant({ pod, asking }: DisruptionRequest): BudgetAnswer {
     const reservation = this.#reservation({ pod, asking });
     this.#bytes ??= [...this.#reservations.values()].reduce((sum, one) => sum + bytesOf(one), 0);
     const bytes = this.#bytes + bytesOf(reservation);

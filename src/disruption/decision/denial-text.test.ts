@@ -52,7 +52,7 @@ test('explain() names three pods, and counts the others', () => {
   );
 });
 
-test('explain() says until when a pod that was given away stands in the way', () => {
+test('explain() says until when a pod that was given away is in the way', () => {
   assert.equal(
     told(zones(), { given: ['b-0'] }),
     `1 pod not ready in ingester-zone-b ${named}: ingester-zone-b-0 is given to an eviction, ` +
@@ -113,11 +113,11 @@ const others: Record<string, { readonly denial: Denial; readonly text: string }>
     denial: { kind: 'pods-unreadable', set: 'ingester-zone-b' },
     text: `unable to determine pod status in related StatefulSet ${named}: ingester-zone-b`,
   },
-  'another pod stands there': {
+  'another pod is there': {
     denial: { kind: 'pod-not-seen', seenUid: 'newer-uid' },
     text: `the pod is not among those that are seen ${named}: in its place is uid newer-uid`,
   },
-  'no pod stands there': {
+  'no pod is there': {
     denial: { kind: 'pod-not-seen', seenUid: undefined },
     text: `the pod is not among those that are seen ${named}`,
   },

@@ -4,7 +4,7 @@ import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
 import type { BudgetRef } from '../budget.ts';
 import type { Obstacle } from '../obstacle.ts';
 import type { Asker } from '../reservation.ts';
-import type { Denial, Span } from './denial.ts';
+import type { CountedSpan, Denial } from './denial.ts';
 
 type Disturbed = Extract<Denial, { kind: 'disturbed' }>;
 
@@ -38,7 +38,7 @@ function count(pods: number, what: string): string {
   return `${pods} pod${pods > 1 ? 's' : ''} ${what}`;
 }
 
-function spanText(span: Span): string {
+function spanText(span: CountedSpan): string {
   return span.kind === 'zone'
     ? (span.zone ?? 'a zone that is not known')
     : `partition ${span.partition}`;

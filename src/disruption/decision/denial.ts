@@ -2,8 +2,8 @@ import type { Instant } from '#base/units.ts';
 import type { Obstacle } from '../obstacle.ts';
 
 /** Which slots were counted. */
-export type Span =
-  /** A zone; undefined: what is disturbed where nobody knows the zone, which may be any. */
+export type CountedSpan =
+  /** A zone; undefined: what is disturbed where the zone is unknown, which may be any. */
   | { readonly kind: 'zone'; readonly zone: string | undefined }
   /** The replicas of a partition in all zones but the candidate's. */
   | { readonly kind: 'partition'; readonly partition: string };
@@ -28,7 +28,7 @@ export type Denial =
   /** As much is disturbed as may be. */
   | {
       readonly kind: 'disturbed';
-      readonly span: Span;
+      readonly span: CountedSpan;
       readonly notReady: number;
       /** Slots without a pod that is seen. */
       readonly unknown: number;

@@ -1,4 +1,4 @@
-/** What a plan is told of its budget, without a call of the ledger. */
+/** What a plan gets to know of its budget, without a call of the ledger. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, minutes, monotonic, seconds } from '#base/units.ts';
@@ -139,14 +139,14 @@ test('permissionsOn() asks again where the view shows what may have come after t
   assert.match(told(momentOf(bed, { release }), 'a-0')[0] ?? '', new RegExp(`^${notReady}`));
 });
 
-test('permissionsOn() tells why nobody knows what is given away, and until when', () => {
+test('permissionsOn() tells why it is unknown what is given away, and until when', () => {
   const until = after(T0, seconds(120));
   const ledger = { kind: 'unclear', why: 'there is no ConfigMap ops/ledger', until } as const;
   assert.deepEqual(permissionsOn(momentOf(given(), { ledger }), [wanted('a-0')]), [
     {
       kind: 'unclear',
       message:
-        'nobody knows what the ZoneAwarePodDisruptionBudget ingester has given away, until 2026-01-01T00:02:00Z: there is no ConfigMap ops/ledger',
+        'it is unknown which disruptions the ZoneAwarePodDisruptionBudget ingester has granted, until 2026-01-01T00:02:00Z: there is no ConfigMap ops/ledger',
       until,
     },
   ]);

@@ -9,7 +9,7 @@ import { type Standing, slotIn } from '../standing.ts';
 import { heldIn } from './decide.ts';
 import type { Denial } from './denial.ts';
 import { explain } from './denial-text.ts';
-import { denialOf, type Question } from './judge.ts';
+import { type BudgetQuestion, denialOf } from './judge.ts';
 import type { Permission } from './permission.ts';
 import { Tally } from './tally.ts';
 
@@ -17,7 +17,7 @@ import { Tally } from './tally.ts';
 export type KnownLedger =
   /** Nothing: it has to be read. */
   | { readonly kind: 'unread' }
-  /** Nobody knows what is given away; `until` then, or until somebody mends it. */
+  /** It is unknown what is given away; `until` then, or until it is corrected. */
   | { readonly kind: 'unclear'; readonly why: string; readonly until: Instant | undefined }
   | { readonly kind: 'known'; readonly ledger: Ledger };
 
@@ -35,13 +35,13 @@ export interface BudgetMoment {
 }
 
 /** What a plan wants of one budget. */
-export interface Wanted extends Question {
+export interface Wanted extends BudgetQuestion {
   readonly by: 'rollout' | 'scale-down';
 }
 
 /**
  * Returns what the budget of `moment` says to each of `wanted`, in their order: each counts what those before it take. A
- * reservation of ours that is stored is a permission only as long as nothing stands against it: the world may have changed
+ * reservation of ours that is stored is a permission only as long as nothing prevents it: the world may have changed
  * since.
  */
 export function permissionsOn(
@@ -53,8 +53,8 @@ export function permissionsOn(
   if (ledger.kind === 'unclear') {
     const { why, until } = ledger;
     const end =
-      until === undefined ? 'until somebody mends that' : `until ${formatUtcSeconds(until)}`;
-    const message = `nobody knows what the ${ref.kind} ${ref.name} has given away, ${end}: ${why}`;
+      until === undefined ? 'until that is corrected' : `until ${formatUtcSeconds(until)}`;
+    const message = `it is unknown which disruptions the ${ref.kind} ${ref.name} has granted, ${end}: ${why}`;
     return wanted.map(() => ({ kind: 'unclear', message, until }));
   }
   const held = ledger.kind === 'known' ? heldIn(ledger.ledger, standing, release) : [];
@@ -77,7 +77,7 @@ export function permissionsOn(
 
 /** Returns why the pods alone, whatever is given away, stand against `question`; undefined: they do not. */
 export function denialByView(
-  question: Question,
+  question: BudgetQuestion,
   standing: Standing,
   now: Instant,
 ): Denial | undefined {

@@ -5,7 +5,7 @@ import { isUnknown, type Obstacle } from '../obstacle.ts';
 import type { Place } from '../place.ts';
 import type { Asker } from '../reservation.ts';
 import type { Standing } from '../standing.ts';
-import type { Denial, Span } from './denial.ts';
+import type { CountedSpan, Denial } from './denial.ts';
 import type { Tally } from './tally.ts';
 
 /** Which pod is to be disturbed. */
@@ -16,14 +16,14 @@ export interface Candidate {
 }
 
 /** A question to a budget. */
-export interface Question {
+export interface BudgetQuestion {
   readonly pod: Candidate;
   readonly by: Asker;
   /** Used where the limit is 0. @default none */
   readonly override?: number | undefined;
 }
 
-/** Either what stands against it, or where the candidate stands and how many slots may be disturbed. */
+/** Either what prevents it, or where the candidate stands and how many slots may be disturbed. */
 type Found<T> =
   | { readonly kind: 'found'; readonly value: T }
   | { readonly kind: 'denied'; readonly denial: Denial };
@@ -32,7 +32,7 @@ type Found<T> =
  * Returns why the pod of `question` may not be disturbed, with all that is disturbed and reserved now; undefined: it may.
  * Its own slot never counts against it, so that a reservation of its own uid is a permission and no slot taken.
  */
-export function denialOf(question: Question, tally: Tally): Denial | undefined {
+export function denialOf(question: BudgetQuestion, tally: Tally): Denial | undefined {
   const limit = limitFor(question, tally);
   if (limit.kind === 'denied') return limit.denial;
   const place = placeOf(question, tally);
@@ -42,7 +42,7 @@ export function denialOf(question: Question, tally: Tally): Denial | undefined {
 }
 
 /** Returns the limit, with the override; a budget over too little to be kept has none. */
-function limitFor(question: Question, { standing }: Tally): Found<number> {
+function limitFor(question: BudgetQuestion, { standing }: Tally): Found<number> {
   const { budget, sets } = standing;
   const limit = statedLimit(question, standing);
   if (limit !== undefined && limit <= 0) return denied({ kind: 'nothing-allowed' });
@@ -56,14 +56,17 @@ function limitFor(question: Question, { standing }: Tally): Found<number> {
   return { kind: 'found', value: limit };
 }
 
-function statedLimit({ pod, override }: Question, { budget, sets }: Standing): number | undefined {
+function statedLimit(
+  { pod, override }: BudgetQuestion,
+  { budget, sets }: Standing,
+): number | undefined {
   const own = sets?.get(pod.controllerUid ?? '');
   const limit = limitOf(budget.limit, own, sets && [...sets.values()]);
   return limit === 0 ? (override ?? 0) : limit;
 }
 
 /** Returns where the candidate stands, if all that is to be counted can be seen. */
-function placeOf({ pod }: Question, { standing }: Tally): Found<Place> {
+function placeOf({ pod }: BudgetQuestion, { standing }: Tally): Found<Place> {
   if (!isGoverned(pod, standing)) return denied({ kind: 'set-not-governed' });
   const [set] = standing.unreadable;
   if (set !== undefined) return denied({ kind: 'pods-unreadable', set });
@@ -92,7 +95,7 @@ function denied(denial: Denial): Found<never> {
   return { kind: 'denied', denial };
 }
 
-interface Limited extends Question {
+interface Limited extends BudgetQuestion {
   readonly limit: number;
 }
 
@@ -109,7 +112,7 @@ function disturbanceOf(place: Place, question: Limited, tally: Tally): Denial | 
   }
 }
 
-/** Returns what stands against it by zones: every other zone must be wholly undisturbed, and the own one below the limit. */
+/** Returns what prevents it by zones: every other zone must be wholly undisturbed, and the own one below the limit. */
 function zoneDenial(place: Place, { by, limit }: Limited, tally: Tally): Denial | undefined {
   const own = place.slot.zone;
   for (const zone of tally.zones()) {
@@ -125,7 +128,7 @@ function zoneDenial(place: Place, { by, limit }: Limited, tally: Tally): Denial 
 }
 
 /**
- * Returns what stands against it by partitions: fewer replicas of the partition than the limit are disturbed in the other
+ * Returns what prevents it by partitions: fewer replicas of the partition than the limit are disturbed in the other
  * zones.
  */
 function partitionDenial(
@@ -159,7 +162,7 @@ function without(disturbed: ReadonlyMap<string, Obstacle>, pod: string): readonl
 
 /** Returns the denial when there are as many `obstacles` as `limit`, or more. */
 function disturbedIn(
-  span: Span,
+  span: CountedSpan,
   obstacles: readonly Obstacle[],
   limit: number,
 ): Denial | undefined {

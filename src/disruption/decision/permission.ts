@@ -4,9 +4,9 @@ import type { Instant } from '#base/units.ts';
 export type Permission =
   /** No budget governs the pod. */
   | { readonly kind: 'ungoverned' }
-  /** Its reservation is stored, and nothing stands against it now. */
+  /** Its reservation is stored, and nothing prevents it now. */
   | { readonly kind: 'given' }
-  /** Nothing that is known stands against it: the ledger of its budget has to be asked. */
+  /** Nothing that is known prevents it: the ledger of its budget has to be asked. */
   | { readonly kind: 'to-ask' }
   /** A budget does not allow it now; `until` then if nothing else changes. */
   | {

@@ -18,7 +18,7 @@ interface Taken {
 /** What is reserved in one cell of the standing. */
 interface ReservedCell {
   readonly taken: Taken[];
-  /** The cell with what is reserved; undefined until somebody asks. */
+  /** The cell with what is reserved; undefined until a caller asks. */
   disturbed: ReadonlyMap<string, Obstacle> | undefined;
 }
 
@@ -32,7 +32,7 @@ export class Tally {
   readonly standing: Standing;
   readonly #moment: LedgerMoment;
   readonly #reserved = new Map<Name, Map<Name, ReservedCell>>();
-  /** Pods of zones that nobody knows, but for what was noted when they were given away. */
+  /** Pods of unknown zones, except for what was noted when they were given away. */
   readonly #remembered = new Set<string>();
 
   constructor(standing: Standing, reservations: Iterable<Reservation>, moment: LedgerMoment) {

@@ -100,7 +100,7 @@ test('decide() in zones of nodes lets no other zone go beside one just allowed (
   assert.equal(ask(bed, 'web-1'), '1 pod not ready in a');
 });
 
-test('decide() in zones of nodes refuses a pod whose zone nobody knows', () => {
+test('decide() in zones of nodes refuses a pod whose zone is unknown', () => {
   const bed = new BudgetBed(
     zdb(1, (name) => (name === 'web-0' ? undefined : zoneOf(name))),
     web(),

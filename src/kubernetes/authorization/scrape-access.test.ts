@@ -53,7 +53,7 @@ test('ScrapeAccess forbids whom the API server does not let', async () => {
   assert.deepEqual(await access.ask('Bearer secret'), { kind: 'forbidden', user: 'prometheus' });
 });
 
-test('ScrapeAccess asks nothing more of a token that nobody knows', async () => {
+test('ScrapeAccess asks nothing more of an unknown token', async () => {
   const server = rig(true, false);
   assert.deepEqual(await server.access.ask('Bearer secret'), { kind: 'unauthenticated' });
   assert.equal(server.transport.requests.length, 1);

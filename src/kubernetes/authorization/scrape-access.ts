@@ -5,10 +5,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { type Monotonic, monotonic, seconds } from '#base/units.ts';
 import type { Client } from '../client.ts';
 
-/** Whether somebody may get `/metrics`. */
+/** Whether a user may get `/metrics`. */
 export type ScrapeAnswer =
   | { readonly kind: 'allowed' }
-  /** Nobody knows who asks. */
+  /** It is unknown who asks. */
   | { readonly kind: 'unauthenticated' }
   | { readonly kind: 'forbidden'; readonly user: string }
   /** The API server could not be asked. */

@@ -74,7 +74,7 @@ test('withCredentials() sends no header where there are no credentials', async (
 });
 
 for (const call of ['request', 'stream'] as const) {
-  test(`withCredentials() reads anew after a 401 and repeats the ${call} once`, async () => {
+  test(`withCredentials() reads again after a 401 and repeats the ${call} once`, async () => {
     const { file, credentials } = fromFile();
     const inner = new FakeTransport((request) => {
       file.content = 'Bearer two';

@@ -6,7 +6,7 @@ import { type Transport, TransportError, type TransportRequest } from '../transp
 
 /** Where the value of the `Authorization` header comes from. */
 export interface Credentials {
-  /** Returns the header's value, or undefined for none; may be read anew. @throws {Error} when there never was one */
+  /** Returns the header's value, or undefined for none; may be read again. @throws {Error} when there never was one */
   authorization(): Promise<string | undefined>;
   /** Reads anew now; called after a 401. @throws {Error} when it cannot be read */
   refresh(): Promise<string | undefined>;
@@ -76,7 +76,7 @@ class RereadCredentials implements Credentials {
 }
 
 /**
- * Returns `transport` whose requests are authorised. After a 401 the credentials are read anew and, if they changed, the
+ * Returns `transport` whose requests are authorised. After a 401 the credentials are read again and, if they changed, the
  * request is sent once more: a 401 is without effect, so this holds for writes too, and `beforeSend` is asked again.
  */
 export function withCredentials(transport: Transport, credentials: Credentials): Transport {

@@ -38,7 +38,7 @@ test('inClusterSettings() brackets an IPv6 address', async (t) => {
   assert.equal(settings.server.href, 'https://[fd00::1]:6443/');
 });
 
-test('inClusterSettings() reads token and CA anew after a minute', async (t) => {
+test('inClusterSettings() reads token and CA again after a minute', async (t) => {
   const clock = new ManualClock();
   const directory = await mounted(t, files);
   const { credentials, tls } = await inClusterSettings({ clock, env, directory });

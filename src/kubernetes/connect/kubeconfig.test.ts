@@ -104,7 +104,7 @@ test('kubeconfigSettings() runs a credential plugin', async (t) => {
 
 const faults: Record<string, { readonly text: string; readonly want: RegExp }> = {
   'it is empty': { text: ' \n', want: /: it is empty$/ },
-  'it is no YAML': { text: 'a: [', want: /: it is no kubeconfig: / },
+  'it is no YAML': { text: 'a: [', want: /: it is not a kubeconfig: / },
   'it is a plain text': { text: 'hello', want: /: it has no contexts$/ },
   'it has several contexts and no current one': {
     text: config({ contexts: ['a', 'b'], current: '' }),
@@ -162,7 +162,7 @@ test('kubeconfigSettings() says what to do where the library is not installed', 
   const library = (): Promise<never> => Promise.reject(missing);
   await assert.rejects(kubeconfigSettings({ clock: new ManualClock(), path, library }), {
     name: 'ConnectionSettingsError',
-    message: `Cannot use kubeconfig "${path}": this installation was made without the package @kubernetes/client-node, which reads it: install that beside, or run in a pod of the cluster`,
+    message: `Cannot use kubeconfig "${path}": this installation was made without the package @kubernetes/client-node, which reads it: install that as well, or run in a pod of the cluster`,
   });
 });
 

@@ -64,7 +64,7 @@ async function load(path: string, library: () => Promise<KubeconfigLibrary>): Pr
   try {
     config.loadFromString(text);
   } catch (cause) {
-    throw refused(path, `it is no kubeconfig: ${firstLine(cause)}`, cause);
+    throw refused(path, `it is not a kubeconfig: ${firstLine(cause)}`, cause);
   }
   config.makePathsAbsolute(dirname(path));
   // The library gives no credentials for plain HTTP unless TLS is skipped; there is none to verify.
@@ -75,7 +75,7 @@ async function load(path: string, library: () => Promise<KubeconfigLibrary>): Pr
 }
 
 const notInstalled =
-  'this installation was made without the package @kubernetes/client-node, which reads it: install that beside, or run in a pod of the cluster';
+  'this installation was made without the package @kubernetes/client-node, which reads it: install that as well, or run in a pod of the cluster';
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';

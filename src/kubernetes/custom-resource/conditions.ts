@@ -12,7 +12,7 @@ export interface WantedCondition<Reason extends string = string> {
 /** Longest message that a condition may have, by the API's own schema of conditions. */
 const longestMessage = 32_768;
 
-/** Returns the conditions of `status` as they stand there; what is no condition is left out. */
+/** Returns the conditions of `status` as they are there; what is no condition is left out. */
 function conditionsIn({ conditions }: JsonObject): readonly JsonObject[] {
   return Array.isArray(conditions) ? conditions.filter(isJsonObject) : [];
 }

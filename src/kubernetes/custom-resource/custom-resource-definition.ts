@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { ResourceType } from '../resource-type.ts';
 
-/** What `kubectl get` shows of an object beside its name; with any column declared, its age is one of them or not shown. */
+/** What `kubectl get` shows of an object in addition to its name; with any column declared, its age is one of them or not shown. */
 type PrinterColumn = {
   readonly name: string;
   readonly type: 'boolean' | 'date' | 'integer' | 'number' | 'string';
@@ -21,7 +21,7 @@ type ScalePaths = {
 /** A kind of our own, which the server serves in one version. */
 export interface CustomResource {
   readonly type: ResourceType;
-  /** What users may call it by beside its plural and singular. */
+  /** What users may call it by in addition to its plural and singular. */
   readonly names?: {
     readonly shortNames?: readonly string[];
     readonly categories?: readonly string[];

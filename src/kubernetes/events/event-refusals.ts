@@ -40,7 +40,7 @@ export class EventRefusals {
     return this.#refused.delete(namespace);
   }
 
-  /** Returns what the failure of a write in `namespace` says: that it refuses Events, anew or still, or nothing about it. */
+  /** Returns what the failure of a write in `namespace` says: that it refuses Events, again or still, or nothing about it. */
   failed(namespace: string, error: Error): 'refuses' | 'still refuses' | 'no refusal' {
     const lasts = this.#lasts(namespace, error);
     if (lasts === undefined) return 'no refusal';

@@ -96,7 +96,7 @@ export class EventSeriesWriter {
       return undefined;
     } catch (error) {
       const seen = errorOf(error);
-      // An Event lives an hour at the server; one that is gone is written anew.
+      // An Event lives an hour at the server; one that is gone is written again.
       return series.isCreated || !isNotFound(seen) ? seen : new MissingNamespace(seen);
     }
   }

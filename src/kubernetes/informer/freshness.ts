@@ -49,7 +49,7 @@ export interface Freshness {
   delivered(revision: string): void;
   /** Notes that a list that is not whole yet showed that something was gone as of `revision`: no older read knows. */
   removedWhileListing(revision: string): void;
-  /** Notes that the view starts anew; every proof so far, and all pending, are void (D-5). */
+  /** Notes that the view starts again; every proof so far, and all pending, are void (D-5). */
   reset(): void;
   /**
    * Notes that a streaming list begun without a resourceVersion at `sentAt` is complete up to `revision`.

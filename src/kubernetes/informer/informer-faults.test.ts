@@ -70,7 +70,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** An informer, its server, and a record of what the handlers were told. */
+/** An informer, its server, and a record of what the handlers were called with. */
 class Run {
   readonly clock = new FakeClock();
   readonly server = new WatchServer();

@@ -111,7 +111,7 @@ for (const [fact, { steps, want }] of Object.entries(proofs)) {
   });
 }
 
-test('proof of one type says nothing of another: a write is told to its own type only (D-5)', () => {
+test('proof of one type says nothing of another: a write is reported to its own type only (D-5)', () => {
   const pods = fresh().freshness;
   const sets = fresh().freshness;
   sets.delivered('12');

@@ -61,7 +61,7 @@ test('PermittedInformer believes a denial only of a server that knows the Role, 
   assert.equal(asked.length, 2);
 });
 
-test('PermittedInformer asks again after a while where told to, until it is permitted', async () => {
+test('PermittedInformer asks again after a while where that is wanted, until it is permitted', async () => {
   const { permitted, clock, seen } = setup([denied, denied, denied, allowed], seconds(60));
   const running = permitted.run(proven, new AbortController().signal);
   await permitted.settled;

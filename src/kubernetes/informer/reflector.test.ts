@@ -359,7 +359,7 @@ const backoffs = {
 };
 
 for (const [how, { failure, waits: want }] of Object.entries(backoffs)) {
-  test(`run() waits from 100 ms ${how}, and starts anew once healthy`, async () => {
+  test(`run() waits from 100 ms ${how}, and starts again once healthy`, async () => {
     const rig = new InformerRig();
     rig.server.refusals = Array.from({ length: 100 }, failure);
     const asked = new Set<number>();

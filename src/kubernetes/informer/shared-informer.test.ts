@@ -101,7 +101,7 @@ interface RawEvent {
   readonly note: string;
 }
 
-/** Events about pod `a`, which stands at uid u1, revision 2, after the first list at revision 3. */
+/** Events about pod `a`, which is at uid u1, revision 2, after the first list at revision 3. */
 const events: Record<string, { sent: readonly RawEvent[]; want: readonly string[] }> = {
   'ignores a duplicate': {
     sent: [

@@ -94,7 +94,7 @@ test('look() lists at once a type that has appeared, which has not synced until 
   await rig.finish();
 });
 
-test('look() of many shares one request, and whoever leaves leaves it to the others', async () => {
+test('look() of many shares one request, and a caller that leaves leaves it to the others', async () => {
   const rig = await absentRig();
   const { held } = heldList(rig);
   const leave = new AbortController();

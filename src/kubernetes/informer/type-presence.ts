@@ -44,7 +44,7 @@ export class TypePresence {
 
   /**
    * Notes that a list that was sent at `sentAt` was answered that there is no such type.
-   * @returns whether that is news of now: the type may have been found since that request was sent
+   * @returns whether that is new of now: the type may have been found since that request was sent
    */
   absent(sentAt: Monotonic): boolean {
     if (this.#servedAt !== undefined && sentAt < this.#servedAt) return false;

@@ -332,7 +332,7 @@ test('probe() that fails at once is believed 10 s after it was sent, unless anot
   await rig.finish();
 });
 
-test('probe() of a blip is never told', async () => {
+test('probe() of a blip is never reported', async () => {
   const rig = await runningRig();
   await rig.clock.advance(60_000);
   refuseAll(rig);

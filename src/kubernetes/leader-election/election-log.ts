@@ -51,7 +51,7 @@ export class ElectionLog {
     this.#log.warn('lease request failed', { err: error });
   }
 
-  /** Notes that the requests succeed again: the next failure is news. */
+  /** Notes that the requests succeed again: the next failure is new. */
   recovered(): void {
     this.#failure = undefined;
   }

@@ -29,7 +29,7 @@ export type LeaderState =
   | { readonly kind: 'candidate'; readonly because: string }
   /** It led, and may not any more; `because` is a sentence for people. */
   | { readonly kind: 'lost'; readonly because: string }
-  /** It was told to stop; `isClean` where that was written down for the successor. */
+  /** It was asked to stop; `isClean` where that was written down for the successor. */
   | { readonly kind: 'ended'; readonly isClean: boolean };
 
 /** Thrown when a process that led may not any more: it ends, with `message` as its last word. */

@@ -84,7 +84,7 @@ export class LeaderStates {
   }
 
   #leave(state: LeaderState): void {
-    this.stopWork('because' in state ? state.because : 'it was told to end');
+    this.stopWork('because' in state ? state.because : 'it was asked to end');
     this.#set(state);
   }
 

@@ -202,7 +202,7 @@ describe('createLeaderElection()', () => {
     }
   });
 
-  test('gives up an acquisition that is under way when it is told to end', async () => {
+  test('gives up an acquisition that is under way when it is asked to end', async () => {
     const world = new LeaseWorld();
     const a = world.start('a', { fates: [{}, { back: 500 }] });
     await world.run(100);
@@ -309,7 +309,7 @@ describe('createLeaderElection()', () => {
     assert.equal(spec['renewTime'], '2026-01-01T00:00:02.000001Z');
   });
 
-  test('resolves leading() when it leads, and rejects when it is told to stop waiting', async () => {
+  test('resolves leading() when it leads, and rejects when it is asked to stop waiting', async () => {
     const world = new LeaseWorld();
     world.server.add('rollout-operator', held());
     const a = world.start('a');
@@ -325,7 +325,7 @@ describe('createLeaderElection()', () => {
 
 /** What the Lease says when the first process starts; it was first seen 2 ms after the start. */
 const leftBehind: Readonly<Record<string, JsonObject>> = {
-  'has a holder that nobody knows': held({ holderIdentity: 'kubectl' }),
+  'has an unknown holder': held({ holderIdentity: 'kubectl' }),
   'has no time of renewal': held({ renewTime: undefined }),
   'is renewed next year': held({ renewTime: '2027-01-01T00:00:00.000000Z' }),
   'was renewed long ago': held({ renewTime: '1999-01-01T00:00:00.000000Z' }),
@@ -353,8 +353,7 @@ describe('createLeaderElection() takes a Lease for uncleanly ended that', () => 
 
 describe('createLeaderElection() on a Lease that is changed in mid-term', () => {
   const changes: Readonly<Record<string, (world: LeaseWorld) => void>> = {
-    'is given to a holder that nobody knows': ({ server }) =>
-      server.edit({ holderIdentity: 'kubectl' }),
+    'is given to an unknown holder': ({ server }) => server.edit({ holderIdentity: 'kubectl' }),
     'is emptied': ({ server }) => server.edit({ holderIdentity: '' }),
     'is given another term': ({ server }) => server.edit({ leaseTransitions: 9 }),
     'is deleted': ({ server }) => server.remove(),
@@ -447,7 +446,7 @@ describe('createLeaderElection() under a Role that does not permit', () => {
     assert.deepEqual(a.election.state, { kind: 'ended', isClean: false });
   });
 
-  test('to get Leases asks again every 30 s, and waits anew when it gets one', async () => {
+  test('to get Leases asks again every 30 s, and waits again when it gets one', async () => {
     const world = new LeaseWorld();
     world.server.forbidden.add('get');
     const a = world.start('a');
@@ -494,7 +493,7 @@ describe('createLeaderElection() under a Role that does not permit', () => {
     assert.equal(a.election.state.kind, 'candidate');
   });
 
-  test('to get Leases goes on through requests that fail for less, and waits for nothing anew after a silence', async () => {
+  test('to get Leases goes on through requests that fail for less, and waits for nothing again after a silence', async () => {
     const world = new LeaseWorld();
     world.server.forbidden.add('get');
     const a = world.start('a');

@@ -109,7 +109,7 @@ class LeaseElection implements LeaderElection {
     await this.#round;
     const { leadership } = this.#memory;
     // Ours to give up, and not ours to act on from here on.
-    this.#states.stopWork('it was told to end');
+    this.#states.stopWork('it was asked to end');
     this.#memory = { ...this.#memory, leadership: undefined };
     const ending = leadership ?? this.#lostTerm();
     const mayClaim = isClean && ending !== undefined && this.#isWaitOver(ending);
@@ -265,7 +265,7 @@ class LeaseElection implements LeaderElection {
   }
 
   /**
-   * Returns the term that was lost, to be given up all the same: while the Lease still names it nobody else can have begun,
+   * Returns the term that was lost, to be given up all the same: while the Lease still names it nothing else can have begun,
    * and that nothing of it is under way spares the next one its wait.
    */
   #lostTerm(): Leadership | undefined {

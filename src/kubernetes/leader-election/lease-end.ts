@@ -19,7 +19,7 @@ export interface GiveUpOptions {
  * was still ours.
  *
  * @param last the Lease as it was last seen, if that may be relied on
- * @returns whether it stands there; false also where the Lease is in other hands, or the renew deadline passes first
+ * @returns whether it is there; false also where the Lease is in other hands, or the renew deadline passes first
  */
 export async function giveUp(
   options: GiveUpOptions,
@@ -57,7 +57,7 @@ async function send(
 ): Promise<LeaseAnswer> {
   const { signal } = new AbortController();
   const rest = heldUntil - clock.monotonic();
-  // It may be somebody else's by now, so that to us it is gone.
+  // It may be another owner's by now, so that to us it is gone.
   if (rest <= 0) return { kind: 'absent' };
   const timeout = millis(Math.min(renewDeadline / 2, rest));
   return requests.send(

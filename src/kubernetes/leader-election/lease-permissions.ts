@@ -16,7 +16,7 @@ export function leasePermissions(name: string): readonly Permission[] {
       // A rule for one name cannot permit to create it.
       verbs: ['create', 'list'],
       because:
-        'the Lease is made by the first start, and others that serve the same sets are told of',
+        'the Lease is made by the first start, and others that serve the same sets are reported',
     },
   ];
 }

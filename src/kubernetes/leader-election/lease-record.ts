@@ -18,7 +18,7 @@ const longestCount = 2 ** 31 - 1;
 
 /** One holder's stay: no other process, and no other stay of the same process, has the same three. */
 export interface Term {
-  /** The uid of the Lease: one that was deleted and made again starts anew. */
+  /** The uid of the Lease: one that was deleted and made again starts again. */
   readonly uid: string;
   /** `leaseTransitions` while it lasts, >= 0. */
   readonly transitions: number;
@@ -32,7 +32,7 @@ export interface LeaseRecord {
   readonly object: KubernetesObject;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Undefined where nobody holds it. */
+  /** Undefined where it has no holder. */
   readonly holder: string | undefined;
   /** `leaseTransitions`; 0 where it is absent or unreadable. */
   readonly transitions: number;
@@ -40,7 +40,7 @@ export interface LeaseRecord {
   readonly duration: Millis | undefined;
   /** The value of {@link ENDED_TERM}. */
   readonly endedTerm: string | undefined;
-  /** The same text as long as nobody renews or takes it; labels and annotations do not count. */
+  /** The same text as long as no process renews or takes it; labels and annotations do not count. */
   readonly fingerprint: string;
 }
 
@@ -94,7 +94,7 @@ export function renewedLease(record: LeaseRecord, holding: Holding): JsonObject 
   return changed(record, holding, { renewTime: isRepeated ? at.replace('000Z', '001Z') : at });
 }
 
-/** Returns `record` given up in good order: nobody holds it, and `term` is said to have ended, in one update. */
+/** Returns `record` given up in good order: it has no holder, and `term` is said to have ended, in one update. */
 export function endedLease(record: LeaseRecord, term: Term, now: Instant): JsonObject {
   const { metadata } = record.object;
   const annotations = { ...metadata.annotations, [ENDED_TERM]: termText(term) };

@@ -52,12 +52,12 @@ const rows: Readonly<Record<string, Row>> = {
     now: 0,
     want: 'create',
   },
-  'waits a lease before it makes one anew that it saw vanish': {
+  'waits a lease before it makes one again that it saw vanish': {
     given: learned(fresh, read(leaseOf(), 0), read(undefined, 2_000), read(undefined, 4_000)),
     now: 16_999,
     want: 'wait',
   },
-  'makes it anew then': {
+  'recreates it then': {
     given: learned(fresh, read(leaseOf(), 0), read(undefined, 2_000), read(undefined, 4_000)),
     now: 17_000,
     want: 'create',
@@ -175,7 +175,7 @@ test('planLease() starts at 1 again behind the largest number of transitions', (
   assert.equal(step.kind === 'acquire' && step.attempt.transitions, 1);
 });
 
-test('planLease() counts the wait anew from the end of the last denial of another where this process led without a Lease', () => {
+test('planLease() counts the wait again from the end of the last denial of another where this process led without a Lease', () => {
   const given = { ...learned(fresh, read(undefined, 0)), hasLedWithout: true };
   const step = planLease(given, settings, monotonic(30_000));
   assert.deepEqual(step.kind === 'create' && step.attempt.predecessor, {
@@ -219,7 +219,7 @@ test('learn() takes each change of a field of the Lease for a renewal, also one 
   assert.equal(seen.sighting.kind === 'present' && seen.sighting.since, 3_000);
 });
 
-test('learn() remembers who held a Lease that nobody holds now', () => {
+test('learn() remembers who held a Lease that has no holder now', () => {
   const seen = learned(fresh, read(leaseOf(), 1_000), read(endedLeaseOf('u/7/third'), 3_000));
   const step = planLease(seen, settings, monotonic(3_000));
   assert.equal(step.kind, 'wait');

@@ -204,7 +204,7 @@ function planCandidate(
     const { holder } = record;
     const because =
       holder === undefined
-        ? 'nobody holds it, but its last holder may not know yet'
+        ? 'it has no holder, but its last one may not know yet'
         : `it is held by ${quoted(holder)}`;
     return { kind: 'wait', because };
   }

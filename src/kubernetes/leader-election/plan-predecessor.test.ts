@@ -23,7 +23,7 @@ test('predecessorOf() finds none where there never was a Lease', () => {
   assert.deepEqual(predecessorOf(absent, vantage), { kind: 'none' });
 });
 
-test('predecessorOf() finds a clean end where nobody holds the Lease and its last term is said to have ended', () => {
+test('predecessorOf() finds a clean end where the Lease has no holder and its last term is said to have ended', () => {
   const ended = { kind: 'ended', term: 'u/7/other' };
   assert.deepEqual(predecessorOf(present(endedLeaseOf()), vantage), ended);
   assert.deepEqual(predecessorOf(present(endedLeaseOf(), 'other'), vantage), ended);
@@ -116,7 +116,7 @@ test('predecessorOf() believes in no lease of more than ten minutes', () => {
   assert.equal(found.kind === 'unclean' && found.countedFrom, 650_000);
 });
 
-test('predecessorOf() understands, or takes for unclean, whatever stands in the Lease', () => {
+test('predecessorOf() understands, or takes for unclean, whatever is in the Lease', () => {
   const anything = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<JsonValue>;
   fc.assert(
     fc.property(anything, anything, (spec, annotations) => {

@@ -9,7 +9,7 @@ const healthyAfter = seconds(10);
 /** Longest wait after an answer that refuses: who gave it is there, and may have too much to do. */
 const longestBackoff = seconds(30);
 /**
- * Longest wait where nobody answers: asking costs no server anything, and until it is heard again that pods have become
+ * Longest wait where no server answers: asking costs no server anything, and until it is heard again that pods have become
  * ready, no eviction that waits for them is let go.
  */
 const longestUnanswered = seconds(5);

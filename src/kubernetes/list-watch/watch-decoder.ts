@@ -46,7 +46,7 @@ export class WatchDecoder {
   #headLength = 0;
   #consumed = 0;
 
-  /** @param textOf the text of a line that is parsed; may leave out values that nobody reads. @default all of it */
+  /** @param textOf the text of a line that is parsed; may leave out values that is not read. @default all of it */
   constructor(textOf: (line: Buffer) => string = wholeText) {
     this.#textOf = textOf;
   }
@@ -97,7 +97,7 @@ export class WatchDecoder {
   #keep(part: Buffer): void {
     this.#headLength += part.length;
     refuseLongLine(this.#headLength);
-    // A copy: the transport may fill its buffer anew once it is asked for more.
+    // A copy: the transport may fill its buffer again once it is asked for more.
     this.#head.push(Buffer.from(part));
   }
 }

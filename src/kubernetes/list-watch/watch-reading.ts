@@ -14,7 +14,7 @@ export interface WatchReading {
   readonly decoder: WatchDecoder;
   /** Takes each event. What it throws ends the watch. */
   receive(event: WatchEvent): void;
-  /** Returns how long it may tell nothing from now on; asked anew after each event. */
+  /** Returns how long it may tell nothing from now on; asked again after each event. */
   silenceLimit(): Millis;
 }
 

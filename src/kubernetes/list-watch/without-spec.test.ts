@@ -56,7 +56,7 @@ test('withoutSpec() leaves out the managed fields where they are the last of the
   assert.deepEqual(shown(followed), wanted(followed));
 });
 
-test('withoutSpec() leaves out annotations, whatever stands in their texts', () => {
+test('withoutSpec() leaves out annotations, whatever is in their texts', () => {
   const hard = [
     '',
     '"}',

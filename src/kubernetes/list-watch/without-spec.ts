@@ -9,7 +9,7 @@ const listEnds = Buffer.from('k8s.io/initial-events-end');
 const uidBegins = Buffer.from('"uid":"');
 /** A text is meant: whatever else stands there names no node. */
 const nodeNameBegins = Buffer.from('"nodeName":"');
-/** What stands before the spec where an array is the last member of the metadata. */
+/** What is before the spec where an array is the last member of the metadata. */
 const arrayEndsMetadata = Buffer.from(']},');
 
 const backslash = 0x5c;

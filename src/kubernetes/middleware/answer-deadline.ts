@@ -3,7 +3,7 @@ import { aroundTransport } from '../transport/around-transport.ts';
 import type { Transport, TransportRequest } from '../transport/transport.ts';
 
 /**
- * Returns `transport` that ends a request `answerWithin` after it came here. It stands behind the rate limiter, so that the
+ * Returns `transport` that ends a request `answerWithin` after it came here. It is behind the rate limiter, so that the
  * time counts from when that let the request go (D-53); an earlier `timeout` of the request holds all the same.
  */
 export function withAnswerDeadline(transport: Transport): Transport {

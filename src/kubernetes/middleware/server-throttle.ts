@@ -19,7 +19,7 @@ const LONGEST_WAIT = seconds(30);
  * what is sent again, so that it includes the wait for the server.
  *
  * Writes and streams are never repeated here. A write rests on a decision that grows old while it waits, so
- * its error carries `retryAfter` to the work queue and the key is planned anew; a watch has its own backoff.
+ * its error carries `retryAfter` to the work queue and the key is planned again; a watch has its own backoff.
  */
 export function withServerThrottle(transport: Transport, clock: Clock): Transport {
   return new ServerThrottle(transport, clock);

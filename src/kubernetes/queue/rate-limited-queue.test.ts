@@ -27,7 +27,7 @@ test('get() gives keys in the order in which they became ready', async () => {
   assert.equal(queue.depth, 0);
 });
 
-test('get() waits for a key, and whoever asked first gets it first', async () => {
+test('get() waits for a key, and the caller that asked first gets it first', async () => {
   const queue = queueOn(new FakeClock());
   const [first, second] = [queue.get(), queue.get()];
   queue.add('a');

@@ -17,7 +17,7 @@ export interface Call {
 export type Retry = 'immediate' | 'backoff' | 'never';
 
 /** What an {@link ApiError} is made of. */
-export interface Refusal {
+export interface ApiRefusal {
   readonly status: number;
   /** `Status.reason`, such as `NotFound`; empty where the server gave none. */
   readonly reason: string;
@@ -38,7 +38,7 @@ export class ApiError extends Error {
   /** How long the server asks to wait. */
   readonly retryAfter: Millis | undefined;
 
-  constructor(call: Call, refusal: Refusal, options?: ErrorOptions) {
+  constructor(call: Call, refusal: ApiRefusal, options?: ErrorOptions) {
     const code = `${refusal.status} ${refusal.reason}`.trim();
     super(`Cannot ${describeCall(call)}: ${refusal.message} (${code})`, options);
     this.call = call;
@@ -104,7 +104,7 @@ export function undefinedIfAbsent(error: unknown): undefined {
  * A patch that names the uid of another incarnation is answered 422, not 409 as a PUT or a DELETE: to the server
  * it tries to change an immutable field.
  */
-function isUnmetUid({ status, details }: Pick<Refusal, 'status' | 'details'>): boolean {
+function isUnmetUid({ status, details }: Pick<ApiRefusal, 'status' | 'details'>): boolean {
   const { causes } = details;
   if (status !== 422 || !Array.isArray(causes)) return false;
   return causes.some((cause) => isJsonObject(cause) && cause['field'] === 'metadata.uid');
@@ -121,7 +121,7 @@ export function isAlreadyExists(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 409 && error.reason === 'AlreadyExists';
 }
 
-/** Reports whether `error` says that the revision or the continue token has expired: list anew. */
+/** Reports whether `error` says that the revision or the continue token has expired: list again. */
 export function isGone(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 410;
 }

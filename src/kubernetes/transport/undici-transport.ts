@@ -94,7 +94,7 @@ class UndiciTransport implements ByteTransport {
   readonly #clock: Clock;
   readonly #answers: Dispatcher;
   readonly #streams: Dispatcher;
-  /** undici closes idle connections only; a stream that nobody reads must end as well. */
+  /** undici closes idle connections only; a stream that is not read must end as well. */
   readonly #closing = new AbortController();
   /** Streams whose headers have come and whose end has not. */
   readonly #open = new Set<Exchange>();
@@ -164,7 +164,7 @@ class UndiciTransport implements ByteTransport {
   }
 
   /**
-   * Ends the stream, as nobody listens any more. An API server that shuts down waits up to a minute for its streams to end,
+   * Ends the stream, as no client listens any more. An API server that shuts down waits up to a minute for its streams to end,
    * and does not tell them: they end here, so that it may go, and their readers resume at its successor.
    */
   #leave(cause: Error): void {

@@ -102,7 +102,7 @@ function holds({ bytes, bits }: Network, address: readonly number[]): boolean {
   });
 }
 
-/** The 4 or 16 bytes of `address`; undefined where it is none. */
+/** Returns the 4 or 16 bytes of `address`; undefined where it is not one. */
 function bytesOf(address: string): readonly number[] | undefined {
   const [bare = ''] = address.split('%');
   switch (isIP(bare)) {
@@ -115,7 +115,7 @@ function bytesOf(address: string): readonly number[] | undefined {
   }
 }
 
-/** Only of what `isIP` takes for an address of IPv6. */
+/** Returns the bytes of an IPv6 address, which `isIP` has accepted. */
 function bytesOf6(address: string): readonly number[] {
   const [head = '', tail] = address.split('::');
   const first = bytesIn(head);
@@ -133,7 +133,7 @@ function bytesIn(part: string): readonly number[] {
     );
 }
 
-/** The bytes of groups of 16 bits. */
+/** Returns the bytes of groups of 16 bits. */
 function groups(...values: readonly number[]): readonly number[] {
   return values.flatMap((value) => [value >> 8, value & 0xff]);
 }

@@ -139,7 +139,7 @@ describe('nextAttempt()', () => {
     });
   });
 
-  test('nextAttempt() ends after as many attempts as it is told (E-12)', () => {
+  test('nextAttempt() ends after the configured number of attempts (E-12)', () => {
     const made = { attempts: 1, mostAttempts: 1, now, random: 0 };
     assert.equal(nextAttempt(failure, made).kind, 'used-up');
   });

@@ -75,7 +75,7 @@ const alreadyKnown = 409;
 /** Below 500, and to be tried again (E-9). */
 const temporary: readonly number[] = [408, 425, 429];
 
-/** Says what `outcome` means (E-7, E-8, E-9). Of refusals that nobody thought of, another attempt would bring the same. */
+/** Says what `outcome` means (E-7, E-8, E-9). Of refusals that were not foreseen, another attempt would bring the same. */
 export function verdictOf(outcome: CallbackOutcome): CallbackVerdict {
   switch (outcome.kind) {
     case 'answered':
@@ -136,7 +136,7 @@ export interface AttemptsMade {
   readonly mostAttempts?: number;
   /** When the last one ended. */
   readonly now: Instant;
-  /** From 0 up to, but not including, 1; drawn anew each time. */
+  /** From 0 up to, but not including, 1; drawn again each time. */
   readonly random: number;
 }
 

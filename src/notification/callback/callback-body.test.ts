@@ -62,7 +62,7 @@ describe('callbackBody()', () => {
     assert.match(body, /"result":"failure","phase":"RolloutFailed","reasonCode"/);
   });
 
-  test('callbackBody() says null of what nobody knows (E-4)', () => {
+  test('callbackBody() says null of what is unknown (E-4)', () => {
     const body = callbackBody({
       ...report,
       statefulset: { name: 'web', targetRevision: undefined, version: undefined },

@@ -23,7 +23,7 @@ export interface CallbackReplicas {
   readonly leaked: number;
 }
 
-/** What the receiver of a callback is told of a rollout that has ended. Texts that nobody knows are undefined. */
+/** What a callback reports of a rollout that has ended. Texts that are unknown are undefined. */
 export interface CallbackReport {
   readonly stageId: string;
   readonly result: 'success' | 'failure';
@@ -92,7 +92,7 @@ export function callbackBody(report: CallbackReport): string {
   });
 }
 
-/** Named one by one: objects of callers may have more members, in another order. */
+/** Copies the members one by one: objects of callers may have more members, in another order. */
 function resourceOf({ cluster, namespace, name, uid, generation }: CallbackResource): object {
   return { cluster, namespace, name, uid, generation };
 }

@@ -181,7 +181,7 @@ describe('createCallbackClient() delivers', () => {
     assert.match(String(signature), /^v1=[0-9a-f]{64}$/);
   });
 
-  test('createCallbackClient() signs anew with the time of each attempt (E-6)', async (t) => {
+  test('createCallbackClient() signs again with the time of each attempt (E-6)', async (t) => {
     const bench = new Bench(t);
     const { server, port } = await bench.serve({ signingKey });
     const url = `http://127.0.0.1:${port}`;
@@ -307,7 +307,7 @@ describe('createCallbackClient() guards', () => {
     assert.equal(server.received.length, statuses.length);
   });
 
-  test('createCallbackClient() asks nobody about a host outside the list [T-93]', async (t) => {
+  test('createCallbackClient() asks nothing about a host outside the list [T-93]', async (t) => {
     const bench = new Bench(t);
     const { server, port } = await bench.serve();
     bench.names.set('bapi.test', [['127.0.0.1']]);
@@ -329,12 +329,12 @@ describe('createCallbackClient() guards', () => {
   });
 
   const urls: Record<string, RegExp> = {
-    'https://ann:secret@bapi.test/': /names a user$/,
-    'https://ann@bapi.test/': /names a user$/,
-    'ftp://bapi.test/': /none of http or https$/,
-    'file:///etc/passwd': /none of http or https$/,
-    '/v1/stages': /none of http or https$/,
-    '': /none of http or https$/,
+    'https://ann:secret@bapi.test/': /contains a user$/,
+    'https://ann@bapi.test/': /contains a user$/,
+    'ftp://bapi.test/': /neither http nor https$/,
+    'file:///etc/passwd': /neither http nor https$/,
+    '/v1/stages': /neither http nor https$/,
+    '': /neither http nor https$/,
   };
   for (const [url, want] of Object.entries(urls)) {
     test(`createCallbackClient() sends nothing by ${JSON.stringify(url)} (E-22)`, async (t) => {
@@ -420,7 +420,7 @@ describe('createCallbackClient() guards', () => {
     assert.equal(server.received[0]?.headers.host, `bapi.test:${port}`);
   });
 
-  test('createCallbackClient() looks the name up anew for the next attempt, and checks it anew [T-94]', async (t) => {
+  test('createCallbackClient() looks the name up again for the next attempt, and checks it again [T-94]', async (t) => {
     const bench = new Bench(t);
     const { server, port } = await bench.serve();
     // Nobody has the first one: it is kept for documents (RFC 5737).
@@ -584,14 +584,14 @@ describe('createCallbackClient() in time', () => {
     });
   }
 
-  test('createCallbackClient() says of what nobody listens at (E-9)', async (t) => {
+  test('createCallbackClient() says of what no client listens at (E-9)', async (t) => {
     const bench = new Bench(t);
     const { server, client, url } = await bench.plain();
     await server.close();
     assert.match(said(await send(client, { url })), /^temporary .*ECONNREFUSED/);
   });
 
-  test('createCallbackClient() says of a name that nobody knows (E-9)', async (t) => {
+  test('createCallbackClient() says of an unknown name (E-9)', async (t) => {
     const bench = new Bench(t);
     const client = bench.client({ allowed: 'bapi.test' });
     assert.equal(
@@ -673,7 +673,7 @@ describe('createCallbackClient() reads', () => {
       write();
     });
     const outcome = await send(client, { url });
-    // Whoever writes to a connection that has ended is told of success: later figures say nothing.
+    // A write to a connection that has ended reports success: later figures say nothing.
     const writtenByThen = written;
     assert.equal(outcome.kind === 'answered' && outcome.excerpt, 'x'.repeat(200));
     while (server.openConnections > 0) await bench.clock.yield();

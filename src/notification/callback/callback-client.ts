@@ -45,7 +45,7 @@ export interface CallbackClientOptions extends AddressRules, Pick<ServerTrust, '
 
 /** Sends callbacks, one attempt a call. */
 export interface CallbackClient {
-  /** Sends, and reads as much of the answer as is told. Never rejects. @param signal gives the attempt up */
+  /** Sends, and reads as much of the answer as is reported. Never rejects. @param signal gives the attempt up */
   send(call: CallbackCall, signal: AbortSignal): Promise<CallbackOutcome>;
   /** Gives all attempts up, and makes no more. */
   close(): void;
@@ -53,7 +53,7 @@ export interface CallbackClient {
 
 /** Most bytes of an answer that are read; what comes behind them changes nothing. */
 const mostRead = 65_536;
-/** Characters of an answer that are told. */
+/** Characters of an answer that are reported. */
 const mostTold = 200;
 
 /** Returns what sends callbacks over the network, each over a connection of its own to an address that was checked (E-20…E-22). */
@@ -143,7 +143,7 @@ class HttpCallbackClient implements CallbackClient {
     }
   }
 
-  /** The headers of E-3. */
+  /** Returns the headers of E-3. */
   #headersOf({ body, idempotencyKey, signingKey = '' }: CallbackCall): Record<string, string> {
     const { clock, version } = this.#options;
     const timestamp = Math.floor(clock.now() / 1_000);
@@ -167,7 +167,7 @@ class HttpCallbackClient implements CallbackClient {
   }
 }
 
-/** @param ending by then the status has come, and that is what counts: what is still to come of the text changes nothing */
+/** Reads the beginning of an answer. @param ending ends the reading; the status has come by then, and the rest of the text changes nothing */
 async function excerptOf(chunks: AsyncIterable<Uint8Array>, ending: AbortSignal): Promise<string> {
   const read: Uint8Array[] = [];
   try {
@@ -176,14 +176,14 @@ async function excerptOf(chunks: AsyncIterable<Uint8Array>, ending: AbortSignal)
     // A receiver that breaks off may not have kept the callback.
     if (!ending.aborted) throw error;
   }
-  // A character has at most two units: none of those that are told is cut in two.
+  // A character has at most two units: none of those that are reported is cut in two.
   const begin = Buffer.concat(read)
     .toString()
     .slice(0, mostTold * 2);
   return Array.from(begin).slice(0, mostTold).join('');
 }
 
-/** Without the URL, which the transport names: a path or query may be secret. */
+/** Returns the reason without the URL, which the transport names: a path or query may be secret. */
 function whyOf(error: unknown): string {
   const { cause } = errorOf(error);
   const isWrapped = error instanceof TransportError && cause !== undefined;

@@ -98,7 +98,7 @@ describe('hostVerdict()', () => {
     readonly want: 'allowed' | 'HostNotAllowed' | 'HttpsRequired';
   }
   const cases: Record<string, Case> = {
-    'allows nobody by an empty list': { hosts: '', url: 'https://a', want: 'HostNotAllowed' },
+    'allows no one by an empty list': { hosts: '', url: 'https://a', want: 'HostNotAllowed' },
     'allows a host of the list': { hosts: 'b,a', url: 'https://a/x', want: 'allowed' },
     'allows a host in any letters': { hosts: 'Bapi', url: 'https://bAPI/', want: 'allowed' },
     'allows a host with a dot at its end': { hosts: 'a.b', url: 'https://a.b./', want: 'allowed' },

@@ -59,7 +59,7 @@ function entryOf(text: string): Entry {
   return hostEntry({ host, isSuffix: star !== undefined, port: read, permitsHttp: scheme !== '' });
 }
 
-/** Of the schemes one may stand there. */
+/** Checks the scheme: only "http://" may be given. */
 function schemeProblem(scheme: string): string | undefined {
   if (scheme === '' || scheme === 'http://') return undefined;
   return scheme === 'https://'
@@ -101,7 +101,7 @@ function suffixProblem(name: string): string | undefined {
   return isAddress ? 'must have a name behind "*.", not an address' : undefined;
 }
 
-/** `name` as URLs have it; undefined where none can. */
+/** Returns `name` as URLs have it; undefined where none can. */
 function canonical(name: string): string | undefined {
   return URL.parse(`http://${name}/`)?.hostname;
 }
@@ -116,7 +116,7 @@ export type HostVerdict =
 
 /**
  * Says whether a callback may go to `url`, http or https, as far as its host, port and scheme tell (E-20, E-22). An empty list
- * allows nobody.
+ * allows no one.
  */
 export function hostVerdict(hosts: readonly AllowedHost[], url: URL): HostVerdict {
   const isSecure = url.protocol === 'https:';

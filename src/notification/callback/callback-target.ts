@@ -59,10 +59,10 @@ export async function callbackTarget(
 function urlOf(text: string): URL | NoTarget {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    return invalidUrl('the URL of the callback is none of http or https');
+    return invalidUrl('the URL of the callback is neither http nor https');
   }
   const hasUser = url.username !== '' || url.password !== '';
-  return hasUser ? invalidUrl('the URL of the callback names a user') : url;
+  return hasUser ? invalidUrl('the URL of the callback contains a user') : url;
 }
 
 function invalidUrl(why: string): NoTarget {
@@ -82,7 +82,7 @@ async function addressesOf(
     else if (all.length === 0) resolve(noAddress(name, 'the name has none'));
     else resolve(all.map(addressOf));
   });
-  // A lookup cannot be given up: nobody waits for it any more.
+  // A lookup cannot be given up: nothing waits for it any more.
   const givenUp = aborted(signal).then(() => noAddress(name, 'the lookup was given up'));
   return Promise.race([promise, givenUp]);
 }

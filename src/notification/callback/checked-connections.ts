@@ -23,7 +23,7 @@ export class CheckedConnections {
   readonly #lookup: LookupFunction;
   readonly #sockets = new Set<Socket>();
 
-  /** @param addresses at least one; tried in their order, the next one where one does not answer */
+  /** Opens nothing yet. @param addresses at least one; tried in their order, the next one where one does not answer */
   constructor(addresses: readonly CheckedAddress[]) {
     this.#lookup = (_name, options, done) => {
       const [first] = addresses;
@@ -51,7 +51,7 @@ export class CheckedConnections {
     socket.on('close', () => fail(new Error('the connection was closed')));
   }
 
-  /** The name to agree on has no dot at its end, the name to resolve may; an address is no such name. */
+  /** Sets TLS up: the server name has no dot at its end, the name to resolve may; an address is not a server name. */
   #secure(target: Target, tls: TlsSettings): Socket {
     const name = target.hostname.replace(/\.$/, '');
     return connectTls({
@@ -62,7 +62,7 @@ export class CheckedConnections {
     });
   }
 
-  /** A host that is an address is not looked up: it is what was checked. */
+  /** Returns the address to connect to. A host that is an address is not looked up: it is what was checked. */
   #placeOf({ hostname, port, protocol }: Target): {
     readonly host: string;
     readonly port: number;

@@ -21,11 +21,11 @@ const longestWhy = 400;
 const conversation = /^[A-Z\d]{1,64}$/;
 const timestamp = /^\d{1,32}\.\d{1,32}$/;
 
-/** Reads the answer to a call: it has succeeded where Slack says so in so many words (C-2), and where the message stands. */
+/** Reads the answer to a call: it has succeeded where Slack says so in so many words (C-2), and where the message is. */
 export function parseSlackAnswer(answer: unknown): SlackResult {
   const { ok, channel, ts } = isJsonObject(answer) ? answer : {};
   if (ok !== true || typeof channel !== 'string' || typeof ts !== 'string') {
-    return unreachable('its answer does not say where the message stands');
+    return unreachable('its answer does not identify the message');
   }
   if (conversation.test(channel) && timestamp.test(ts)) return { kind: 'ok', channel, ts };
   const seen = `channel ${quoted(channel)}, ts ${quoted(ts)}`;
@@ -49,7 +49,7 @@ export function parseSlackError(thrown: unknown, status: number | undefined): Sl
   return unreachable(innermost(cause).message);
 }
 
-/** The transport says that there is no answer, and its cause why. */
+/** Returns the cause: the transport only says that there is no answer. */
 function innermost(error: Error): Error {
   return error.cause instanceof Error ? error.cause : error;
 }
@@ -58,13 +58,13 @@ function refusedBy(data: unknown): SlackResult {
   const { error, response_metadata: metadata } = isJsonObject(data) ? data : {};
   if (typeof error !== 'string' || !word.test(error)) {
     const seen = typeof error === 'string' ? `: ${quoted(error)}` : '';
-    return unreachable(`its answer is none of Slack${seen}`);
+    return unreachable(`its answer is not from Slack${seen}`);
   }
   if (error !== 'ratelimited' && error !== 'rate_limited') return { kind: 'refused', error };
   return rateLimited(isJsonObject(metadata) ? metadata['retryAfter'] : undefined);
 }
 
-/** @param seconds as Slack counts them */
+/** Returns the result for a rate limit. @param seconds as Slack counts them */
 function rateLimited(seconds: unknown): SlackResult {
   const isTime = typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0;
   return { kind: 'rate-limited', retryAfter: isTime ? millis(seconds * 1_000) : undefined };

@@ -11,7 +11,7 @@ interface CallParts {
   readonly hash: string;
   /** Names the token; never the token itself. */
   readonly account: string;
-  /** Whether Slack did not take the token: it is to be read anew. */
+  /** Whether Slack did not take the token: it is to be read again. */
   readonly isTokenDoubted: boolean;
   readonly message: SlackMessage;
 }
@@ -22,7 +22,7 @@ export type SlackCall =
       readonly kind: 'post';
       /** `#name`, or the id of a conversation. */
       readonly channel: string;
-      /** The summary below which it stands; absent for a summary. */
+      /** The summary below which it is; absent for a summary. */
       readonly threadTs?: string;
       /** Whose message it is, for tools that look for twins. */
       readonly metadata: { readonly uid: string; readonly key: string };

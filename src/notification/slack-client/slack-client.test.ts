@@ -151,18 +151,18 @@ const answers: Record<string, { obstacle: SlackObstacle; want: SlackResult }> = 
     obstacle: answeringWith(302, '', { location: 'http://127.0.0.1:1/' }),
     want: { kind: 'unreachable', message: 'Cannot send to Slack: it answers 302' },
   },
-  'a page of somebody else, without the token in it': {
+  'a page of another owner, without the token in it': {
     obstacle: answeringWith(200, `<html>Bearer ${token}</html>`),
     want: {
       kind: 'unreachable',
-      message: 'Cannot send to Slack: its answer is none of Slack: "<html>Bearer …</html>"',
+      message: 'Cannot send to Slack: its answer is not from Slack: "<html>Bearer …</html>"',
     },
   },
   'an answer that repeats the token where it is cut, without any of it': {
     obstacle: answeringWith(200, JSON.stringify({ ok: false, error: `${'x'.repeat(90)}${token}` })),
     want: {
       kind: 'unreachable',
-      message: `Cannot send to Slack: its answer is none of Slack: "${'x'.repeat(90)}…"`,
+      message: `Cannot send to Slack: its answer is not from Slack: "${'x'.repeat(90)}…"`,
     },
   },
   'a place with a channel of 60000 characters, which is not kept': {
@@ -178,20 +178,20 @@ const answers: Record<string, { obstacle: SlackObstacle; want: SlackResult }> = 
   },
   'an answer that says nothing of success': {
     obstacle: answeringWith(200, '{"channel":"C0000001","ts":"1.5"}'),
-    want: { kind: 'unreachable', message: 'Cannot send to Slack: its answer is none of Slack' },
+    want: { kind: 'unreachable', message: 'Cannot send to Slack: its answer is not from Slack' },
   },
   'success of something else than true (C-2)': {
     obstacle: answeringWith(200, '{"ok":"true","channel":"C0000001","ts":"1.5"}'),
     want: {
       kind: 'unreachable',
-      message: 'Cannot send to Slack: its answer does not say where the message stands',
+      message: 'Cannot send to Slack: its answer does not identify the message',
     },
   },
   'success without a place': {
     obstacle: answeringWith(200, '{"ok":true}'),
     want: {
       kind: 'unreachable',
-      message: 'Cannot send to Slack: its answer does not say where the message stands',
+      message: 'Cannot send to Slack: its answer does not identify the message',
     },
   },
   'an answer that is too long': {
@@ -237,7 +237,7 @@ const refusals: Record<
     about: ({ tokens }) => tokens.set(token, { bot: 'B1', scopes: ['users:read'] }),
     want: 'missing_scope',
   },
-  'a token that nobody knows': { about: ({ tokens }) => tokens.clear(), want: 'invalid_auth' },
+  'an unknown token': { about: ({ tokens }) => tokens.clear(), want: 'invalid_auth' },
   'a channel that is not there': {
     about: ({ channels }) => channels.splice(0),
     want: 'channel_not_found',
@@ -323,7 +323,7 @@ test('send() says why a token cannot be read', async (context) => {
   assert.deepEqual(await send(client), { kind: 'unreachable', message });
 });
 
-test('send() asks for the token of the account, and anew where it is doubted (C-15)', async (context) => {
+test('send() asks for the token of the account, and again where it is doubted (C-15)', async (context) => {
   const asked: string[] = [];
   const source: SlackClientOptions['token'] = (account, { isDoubted }) => {
     asked.push(`${account} ${isDoubted}`);

@@ -13,7 +13,7 @@ import type * as SlackSdk from './slack-sdk.ts';
 /** Returns the token of an account as it is now; undefined where there is none. */
 export type TokenSource = (
   account: string,
-  /** Whether Slack did not take the one that was given before: it is to be read anew. */
+  /** Whether Slack did not take the one that was given before: it is to be read again. */
   how: { readonly isDoubted: boolean },
 ) => Promise<string | undefined>;
 
@@ -45,7 +45,7 @@ export interface SlackClient {
 const slackUrl = 'https://slack.com/api/';
 const userAgent = 'rollout-operator';
 const eventType = 'statefulset_rollout';
-/** What a header can hold: others would be told in an error, with the token. */
+/** What a header can hold: others would be reported in an error, with the token. */
 const sendable = /^[\x21-\x7e]+$/;
 
 /**
@@ -122,7 +122,7 @@ function methodOf({ kind }: SlackCall): string {
   return kind === 'post' ? 'chat.postMessage' : 'chat.update';
 }
 
-/** What Slack would leave as it was is said all the same: blocks that are no more, and that nothing is to become a link. */
+/** Returns the arguments of a call. They name also what Slack would leave as it was: blocks that are removed, and that nothing is to become a link. */
 function argumentsOf(call: SlackCall): Record<string, unknown> {
   const { channel, message } = call;
   const { text, blocks } = message;

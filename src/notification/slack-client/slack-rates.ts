@@ -80,7 +80,7 @@ function nameOf({ account, channel }: Counted): string {
   return `${account}|${channel}`;
 }
 
-/** Those that have passed are forgotten: there may be many channels in the life of a process. */
+/** Adds a time, and forgets those that have passed: there may be many channels in the life of a process. */
 function withLater(
   times: ReadonlyMap<string, Monotonic>,
   key: string,

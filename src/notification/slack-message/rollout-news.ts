@@ -14,7 +14,7 @@ export type NewsPhase =
   | 'RolloutFailed'
   | 'Deleting';
 
-/** What is told of a rollout in one message. Texts are as the cluster has them; empty where there is none. */
+/** What is reported of a rollout in one message. Texts are as the cluster has them; empty where there is none. */
 export interface RolloutNews {
   readonly cluster: string;
   readonly namespace: string;
@@ -49,7 +49,7 @@ export interface RolloutNews {
   readonly identity: string;
   readonly stageId: string;
   readonly startedAt: Instant | undefined;
-  /** When all this was seen; another time alone is no news. */
+  /** When all this was seen; another time alone is not new. */
   readonly updatedAt: Instant;
 }
 
@@ -60,7 +60,7 @@ export interface FailingPod {
   readonly message: string;
 }
 
-/** What is told of one pod of the target. */
+/** What is reported of one pod of the target. */
 export interface PodNews {
   readonly name: string;
   /** Pods go from the highest to the lowest. */

@@ -37,7 +37,7 @@ export interface SlackContent extends SlackMessage {
 }
 
 /**
- * What Slack takes, in UTF-16 units. The last one stands in no reference: lists of blocks with about 13,000 characters are
+ * What Slack takes, in UTF-16 units. The last one is in no reference: lists of blocks with about 13,000 characters are
  * refused although each block is legal.
  *
  * @see https://docs.slack.dev/reference/block-kit/blocks
@@ -69,7 +69,7 @@ export function fieldsSection(fields: readonly string[]): SlackBlock {
   return { type: 'section', fields: fields.slice(0, slackLimits.fields).map(markdown) };
 }
 
-/** Returns small texts beside one another, each escaped and short enough. */
+/** Returns small texts side by side, each escaped and short enough. */
 export function context(elements: readonly string[]): SlackBlock {
   return { type: 'context', elements: elements.slice(0, slackLimits.elements).map(markdown) };
 }
@@ -105,7 +105,7 @@ export function messageOf(text: string, blocks: readonly SlackBlock[]): SlackMes
   return { text, blocks: [...shown, left === blocks.length ? more : context([moreText(left)])] };
 }
 
-/** Returns the message with the hash of what it tells. @param told what of it counts as news */
+/** Returns the message with the hash of what it tells. @param told what of it counts as a change */
 export function contentOf(message: SlackMessage, told: SlackMessage = message): SlackContent {
   const { text, blocks } = told;
   const hash = createHash('sha256')

@@ -82,7 +82,7 @@ Not started | Updated 2026-11-25T12:20:34Z
   );
 });
 
-test('supersededContent() adds one line to what stands there', () => {
+test('supersededContent() adds one line to what is there', () => {
   const before = summaryContent(rolloutNews());
   const { blocks, text, hash } = supersededContent(before);
   assert.deepEqual(blocks.slice(0, -1), before.blocks);

@@ -55,7 +55,7 @@ function bodyOf(news: RolloutNews): readonly SlackBlock[] {
   ];
 }
 
-/** The version gives way to a long name: both are among the fields and the notice in full. */
+/** Returns the title. The version gives way to a long name: both are in full among the fields and in the notice. */
 function titleOf({ phase, phaseWord, set, version }: RolloutNews): string {
   const { symbol, word } = lookOf(phase);
   const start = `${symbol} ${fitted(phaseWord ?? word, 40)}`;
@@ -95,7 +95,7 @@ function field(name: string, value: string): string {
   return `*${name}*\n${fitted(value, longestValue) || '–'}`;
 }
 
-/** A full hash of Git is cut; anything else is what somebody chose to write. */
+/** Cuts a full hash of Git; anything else is what a user chose to write. */
 function shortCommit(commit: string): string {
   return /^[\da-f]{40,64}$/.test(commit) ? commit.slice(0, 12) : commit;
 }
@@ -143,7 +143,7 @@ function updatedOf({ updatedAt }: RolloutNews): string {
   return `Updated ${dateToken(updatedAt)}`;
 }
 
-/** Everybody sees the time of their own zone; the end is for what cannot show it. */
+/** Returns a date that Slack shows in the time zone of the reader; the end is for clients that cannot. */
 function dateToken(at: Instant): string {
   const utc = formatUtcSeconds(at);
   return `<!date^${Math.floor(at / 1_000)}^{date_short_pretty} {time_secs}|${utc}>`;

@@ -58,7 +58,7 @@ function podLine(pod: PodNews): string {
   return left < 10 ? start : `${start}: ${fitted(pod.message, left)}`;
 }
 
-/** Of a long name the ordinal stays. */
+/** Cuts a long name in the middle, and keeps its ordinal. */
 function shortName({ name, ordinal }: PodNews): string {
   if (name.length <= longestName - 2) return name;
   const end = `…-${ordinal}`;

@@ -122,7 +122,7 @@ describe('missingRules()', () => {
     assert.ok(ofCluster.every(({ namespace }) => namespace === undefined));
   });
 
-  test('are not told where nobody could tell', async () => {
+  test('are not reported where they are unknown', async () => {
     assert.deepEqual(await missingWhere(() => undefined), { inNamespace: [], inCluster: [] });
   });
 });

@@ -44,7 +44,7 @@ async function deniedOf(rules: readonly RoleRule[], asking: Asking): Promise<rea
   return denied;
 }
 
-/** Reports whether `rule` is lacking for `verb`: nobody is asked to grant what cannot be found out. */
+/** Reports whether `rule` is lacking for `verb`: nothing is asked to grant what cannot be found out. */
 async function isDenied(
   { apiGroups: [group = ''], resources: [path = ''], resourceNames }: RoleRule,
   verb: string,

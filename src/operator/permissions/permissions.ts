@@ -18,7 +18,7 @@ export const usualNames = Object.freeze({
   zoneTracker: 'rollout-operator-zone-tracker',
 });
 
-/** All that the operator's Role must permit: what each capability states beside its code. */
+/** All that the operator's Role must permit: what each capability states next to its code. */
 export const operatorPermissions: readonly Permission[] = [
   ...rolloutGroupPermissions,
   ...replicaCoordinationPermissions,

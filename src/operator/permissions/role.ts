@@ -14,14 +14,14 @@ export interface RoleParts {
   /** Whether there are budgets in view, which a Role must permit to obey. */
   readonly hasBudgets: () => boolean;
   readonly election: Pick<LeaderElection, 'state' | 'onChange'>;
-  /** What the capabilities take that run beside groups, in a Role of their own. */
+  /** What the capabilities take that run along with groups, in a Role of their own. */
   readonly resources: readonly Permission[];
 }
 
 /**
  * Tells once which rules the Role lacks, each line with YAML that can be pasted as it stands; ends with `signal`. A Role
  * that permits Events, budgets and the Lease is taken for whole, so that nothing is asked under it but what obeying budgets
- * takes where there are any, and what runs beside groups, which are in Roles of their own: a peer's lacks one of the three.
+ * takes where there are any, and what runs along with groups, which are in Roles of their own: a peer's lacks one of the three.
  */
 export async function tellMissingRules(
   { config, log }: { readonly config: Config; readonly log: Logger },
@@ -45,7 +45,7 @@ export async function tellMissingRules(
     if (!config.leaderElection.isEnabled) return;
     await untilWithoutLease(election, signal);
   }
-  // What was told above is not told again.
+  // What was reported above is not reported again.
   const usual = permissionsOf(config, { hasBudgets: isLacking && hasBudgets() });
   await tell(isLacking ? [...usual, ...resources] : usual);
 }

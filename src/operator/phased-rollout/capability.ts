@@ -20,7 +20,7 @@ const longestBackoff = seconds(30);
 /** Its name to people, and to budgets. */
 const name = 'phased-rollouts';
 
-/** Reconciles PhasedRollouts beside groups. @param prometheus its maker ends it */
+/** Reconciles PhasedRollouts along with groups. @param prometheus its maker ends it */
 export function phasedCapability(prometheus: Prometheus): ResourceCapability {
   return {
     name,

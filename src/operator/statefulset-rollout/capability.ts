@@ -28,7 +28,7 @@ interface StatefulsetCapabilitySettings
   readonly consul?: OperatorConsul | undefined;
 }
 
-/** Carries StatefulsetRollouts out beside groups; what evictions ask of disruption budgets, our webhook answers. */
+/** Carries StatefulsetRollouts out along with groups; what evictions ask of disruption budgets, our webhook answers. */
 export function statefulsetCapability(settings: StatefulsetCapabilitySettings): ResourceCapability {
   return {
     name: 'statefulset-rollouts',

@@ -50,7 +50,7 @@ export function countedConsul(
   return {
     ask: async (question, asking) => {
       const answer = await consul.ask(question, asking);
-      // What nobody waits for any more has not failed.
+      // What nothing waits for any more has not failed.
       if (!asking.signal.aborted) metrics.consulAsked(resultOf(answer));
       return answer;
     },

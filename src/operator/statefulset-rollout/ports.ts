@@ -67,7 +67,7 @@ export interface StatefulsetParts {
   readonly discovery: DiscoveryPort;
   /** Reads pods as the cache does. @default without their addresses */
   readonly parsePod?: (object: JsonObject) => PodView;
-  /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
+  /** Whether this process may disrupt at this instant: it holds the Lease, or there is none. */
   readonly leads: () => boolean;
 }
 

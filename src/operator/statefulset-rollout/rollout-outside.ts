@@ -25,7 +25,7 @@ export interface RolloutOutside {
   readonly slack: {
     /** Returns what calls Slack by tokens of `token`; its caller closes it. */
     open(token: TokenSource): Pick<SlackClient, 'send' | 'close'>;
-    /** The token of the operator; undefined: only what names one of its own is told. */
+    /** The token of the operator; undefined: only what names one of its own is reported. */
     readonly ownToken: (() => Promise<string>) | undefined;
   };
 }
@@ -38,7 +38,7 @@ interface OutsideTerm {
   readonly metrics: RolloutMetrics;
 }
 
-/** How long a token that was read is taken for the one that stands there; one that Slack doubts is read anew at once. */
+/** How long a token that was read is taken for the one that is there; one that Slack doubts is read again at once. */
 const tokenLife = seconds(60);
 
 /** Returns what tells receivers how rollouts ended, for one term. */

@@ -26,7 +26,7 @@ import { showUpdates, showZoneBudget } from './figures.ts';
 import { zoneUpdatePorts } from './update-ports.ts';
 import { openZoneBudgets, type RunningZoneBudgets } from './zone-budgets.ts';
 
-/** What zone-aware controllers are given where they run beside others. */
+/** What zone-aware controllers are given where they run along with others. */
 export interface ZoneCapabilitySettings {
   /** Their maker ends them. */
   readonly alarms: Pick<Alarms, 'ask'>;
@@ -60,7 +60,7 @@ export interface ZoneCapabilities {
 /** Its name to people, and to budgets. */
 const updates = 'zone-aware-updates';
 
-/** Opens ZoneAwareUpdates and ZoneDisruptionBudgets beside groups (D-65). */
+/** Opens ZoneAwareUpdates and ZoneDisruptionBudgets along with groups (D-65). */
 export function openZoneCapabilities(
   settings: ZoneCapabilitySettings,
   parts: ZoneCapabilityParts,

@@ -17,7 +17,7 @@ function rolledTo(partition: number, replicas = 3): PhasedPlay {
 }
 
 describe('planPhasedRollout() when the template changes', () => {
-  test('[phased 52] blocks all, and begins anew without an Event', () => {
+  test('[phased 52] blocks all, and begins again without an Event', () => {
     const play = rolledTo(1);
     play.next('passes');
     play.pass(1_000).change('C');
@@ -137,7 +137,7 @@ describe('planPhasedRollout() when others interfere', () => {
     assert.deepEqual(play.settle(), ['partition 2 to 0', 'tell RolloutCompleted']);
   });
 
-  test('[phased 60] follows a partition that somebody else set', () => {
+  test('[phased 60] follows a partition that another client set', () => {
     const play = rolledTo(2);
     if (play.set !== undefined) play.set.partition = 0;
     assert.deepEqual(play.settle(), []);
@@ -146,7 +146,7 @@ describe('planPhasedRollout() when others interfere', () => {
     assert.equal(play.status.step?.partition, 3);
   });
 
-  test('[phased 61] forgets the rollout of a set that is made anew', () => {
+  test('[phased 61] forgets the rollout of a set that is recreated', () => {
     const play = rolledTo(2);
     play.set = undefined;
     play.settle();

@@ -69,7 +69,7 @@ describe('planPhasedRollout() with a failure budget', () => {
     assert.deepEqual(play.next('passes'), ['partition 3 to 2']);
   });
 
-  test('begins anew where another template comes', () => {
+  test('begins again where another template comes', () => {
     const play = oneGone({ consecutiveFailures: 1, onFailure: 'Pause' });
     play.next('fails');
     assert.deepEqual(play.change('C').settle(), ['partition 2 to 3']);
@@ -181,7 +181,7 @@ describe('planPhasedRollout() rolls back', () => {
     assert.deepEqual(play.look(), ['hold BudgetRefused']);
   });
 
-  test('does not begin the same revision anew, whatever time passes and whoever leads', () => {
+  test('does not begin the same revision anew, whatever time passes and whichever replica leads', () => {
     const play = oneGone(failureBudget);
     play.next('fails');
     play.put(2, 'A').settle();

@@ -1,4 +1,4 @@
-import type { Answer } from '#check/answer.ts';
+import type { CheckAnswer } from '#check/answer.ts';
 import type { CheckPlan } from '#check/plan-check.ts';
 import type { Step } from '../status.ts';
 import { goesOn, held, nameAt, type Outcome, type Pass } from './plan-outcome.ts';
@@ -8,7 +8,7 @@ import { beginRollback, isRollbackWanted } from './plan-rollback.ts';
 export interface FailedCheck {
   readonly because: Extract<CheckPlan, { kind: 'failed' }>['because'];
   /** The answer that spent the budget; absent where that was counted before, or the budget was lowered. */
-  readonly answer?: Answer;
+  readonly answer?: CheckAnswer;
 }
 
 /** Returns what is done once the failure budget is spent: nothing more goes, and by the wish of the user pods go back. */

@@ -2,7 +2,7 @@ import { assertNever } from '#base/assert-never.ts';
 import { problemText } from '#base/parsed.ts';
 import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
 import { after } from '#base/units.ts';
-import type { Answer } from '#check/answer.ts';
+import type { CheckAnswer } from '#check/answer.ts';
 import type { CheckState } from '#check/check-state.ts';
 import {
   type Check,
@@ -54,7 +54,7 @@ export function planGate(pass: Pass, step: Step): Outcome {
   const check = checkOf(settingsOf(spec));
   if (check.kind === 'invalid') return held('InvalidSpec', problemText(check.problem));
   const state = gateStateOf(snapshot);
-  // A stored step whose begin cannot be read waits for its pods anew.
+  // A stored step whose begin cannot be read waits for its pods again.
   if (state === undefined) {
     const again = { ...step, status: 'WaitForAllPodsToBeAvailable', lastCheck: undefined } as const;
     return goesOn(pass, { ...snapshot.resource.status, step: again });
@@ -99,7 +99,7 @@ function settingsOf({
 /** Stores a count before anything rests on it; what comes of it is for the next look. */
 function stored(
   pass: Pass,
-  counted: { readonly step: Step; readonly sight: Sight; readonly answer: Answer },
+  counted: { readonly step: Step; readonly sight: Sight; readonly answer: CheckAnswer },
 ): Outcome {
   const { step, sight, answer } = counted;
   const { state } = sight.view;
@@ -132,13 +132,13 @@ function failingOf(
 }
 
 /** Values differ from answer to answer, and what is reported is reported anew whenever it changes. */
-function clauseOf({ verdict, because: { reason, message } }: Answer): string | undefined {
+function clauseOf({ verdict, because: { reason, message } }: CheckAnswer): string | undefined {
   if (verdict === 'passes') return undefined;
   return reason === 'OutOfBounds' ? 'a value is outside of its bounds' : message;
 }
 
 /** Returns how far the step has come, and what was answered last. */
-function countText({ target, spec }: Pass, step: Step, { value, because }: Answer): string {
+function countText({ target, spec }: Pass, step: Step, { value, because }: CheckAnswer): string {
   const { set } = target;
   const next = nameAt(set, step.partition - 1);
   const seen = value === undefined ? '' : `, value ${value}`;

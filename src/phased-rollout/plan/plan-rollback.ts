@@ -29,7 +29,7 @@ export function beginRollback(pass: Pass, step: Step, why: string): Outcome {
 
 /**
  * Returns what is done once an update has failed for good: the partition keeps all pods off it, and those that run it are
- * replaced one at a time, those that are not ready first. The template stays as the user wrote it: who applies it anew, as a
+ * replaced one at a time, those that are not ready first. The template stays as the user wrote it: who applies it again, as a
  * tool that keeps manifests in place does, changes nothing, and only another revision begins another rollout.
  */
 export function planRollback(pass: Pass, step: Step): Outcome {

@@ -178,7 +178,7 @@ describe('planPhasedRollout() counts answers', () => {
     assert.deepEqual(play.events, []);
   });
 
-  test('[phased 47] a Secret that is missing is told once, and asked about when it is there', () => {
+  test('[phased 47] a Secret that is missing is reported once, and asked about when it is there', () => {
     const play = PhasedPlay.rolling();
     play.problem = { reason: 'PrometheusConfigError', message: 'There is no Secret s' };
     play.pass(10_001);

@@ -35,7 +35,7 @@ function planUnderWay(pass: Pass): Outcome {
   const stored = snapshot.resource.status.step;
   const isGoneBack = stored !== undefined && isRollback(stored.status);
   if (isGoneBack && isRollbackWanted(pass)) return planRollback(pass, stored);
-  // Nobody wants that any more, or ever did: what the status says of it is from before, and the rollout is checked anew.
+  // That is not wanted any more, or ever did: what the status says of it is from before, and the rollout is checked again.
   const step = isGoneBack ? undefined : stored;
   if (partition === 0) return planLast(pass, step);
   // No pod is let go by that, and no check is spent on pods that are not there any more.
@@ -170,7 +170,7 @@ function isWithinStep(
 ): boolean {
   if (checkedPartition === undefined) return false;
   const gone = checkedPartition - partition;
-  // No pod has gone by a partition that is checked here or further down: somebody wrote that.
+  // No pod has gone by a partition that is checked here or further down: a user wrote that.
   return gone > 0 && gone < stepSize;
 }
 

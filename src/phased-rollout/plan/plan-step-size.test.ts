@@ -1,4 +1,4 @@
-/** Steps of several pods, and plans that are only told. */
+/** Steps of several pods, and plans that are only reported. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PhasedPlay } from '#support/rollouts/phased-play.ts';
@@ -64,7 +64,7 @@ describe('planPhasedRollout() with steps of several pods', () => {
   });
 
   for (const checkedPartition of [5, 4, 0, 6 + 3]) {
-    test(`checks before the next pod where somebody wrote that ${checkedPartition} is the partition checked last`, () => {
+    test(`checks before the next pod where a user wrote that ${checkedPartition} is the partition checked last`, () => {
       const play = rollingBy(3);
       passStep(play);
       const { step } = play.status;
@@ -87,7 +87,7 @@ describe('planPhasedRollout() with steps of several pods', () => {
     assert.equal(play.status.step?.status, 'WaitForInitialDelay');
   });
 
-  test('checks before the next pod where somebody else moved the partition in the middle of a step', () => {
+  test('checks before the next pod where another client moved the partition in the middle of a step', () => {
     const play = rollingBy(5);
     passStep(play);
     assert.deepEqual(play.put(5, 'B').settle(), ['partition 5 to 4']);
@@ -111,7 +111,7 @@ describe('planPhasedRollout() with steps of several pods', () => {
 });
 
 describe('planPhasedRollout() in a dry run', () => {
-  test('tells what would be done to a set that nobody owns, and does nothing', () => {
+  test('says what would be done to a set without an owner, and does nothing', () => {
     const play = new PhasedPlay();
     play.owner = undefined;
     play.spec = { ...play.spec, isDryRun: true };

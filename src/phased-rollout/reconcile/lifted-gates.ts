@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import { type Monotonic, monotonic, seconds } from '#base/units.ts';
 import type { TargetSet } from '../snapshot.ts';
 
-/** A gate that was lifted as somebody wanted it so. */
+/** A gate that was lifted as a user wanted it so. */
 interface LiftedGate {
   /** The partition before. */
   readonly from: number;
@@ -35,7 +35,7 @@ export class LiftedGates {
   }
 
   /**
-   * Notes that a request of an earlier process, of which nobody knows, may still lift the gate of `set`.
+   * Notes that a request of an earlier process, which is unknown, may still lift the gate of `set`.
    *
    * @param followed the partition of the step that was stored last of the update under way; undefined where none was. Where
    * the gate is lifted and this says otherwise, such a request has arrived before anybody could see it.
@@ -56,7 +56,7 @@ export class LiftedGates {
   }
 
   /**
-   * Returns the partition that a set had before a request of ours lifted its gate, which nobody wants any more; undefined
+   * Returns the partition that a set had before a request of ours lifted its gate, which is not wanted any more; undefined
    * where none did.
    *
    * @param isWanted whether the gate is to be lifted as things are now

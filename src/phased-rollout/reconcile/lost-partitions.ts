@@ -4,7 +4,7 @@ import { type Monotonic, monotonic, seconds } from '#base/units.ts';
 /** How long a request without an answer may still take effect (D-7). */
 const answerHorizon = seconds(120);
 
-/** Partitions that were sent, and had no answer: nobody knows whether they take effect yet. */
+/** Partitions that were sent, and had no answer: it is unknown whether they take effect yet. */
 export class LostPartitions {
   readonly #clock: Pick<Clock, 'monotonic'>;
   /** When none of them can take effect any more. */

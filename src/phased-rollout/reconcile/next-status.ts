@@ -7,7 +7,7 @@ import type { PhasedPlan } from '../plan/plan-decision.ts';
 import type { PhasedSnapshot } from '../snapshot.ts';
 import { formatStatus } from '../status.ts';
 
-/** Returns the status as `plan` wants it: the conditions that the plan sets, the others as they stand there. */
+/** Returns the status as `plan` wants it: the conditions that the plan sets, the others as they are there. */
 function nextStatus(
   { writtenStatus, generation }: RolloutView,
   plan: PhasedPlan,
@@ -17,7 +17,7 @@ function nextStatus(
   return { ...(conditions.length > 0 && { conditions }), ...formatStatus(plan.status) };
 }
 
-/** Returns the status that `plan` wants stored; undefined where it stands there already. */
+/** Returns the status that `plan` wants stored; undefined where it is there already. */
 export function statusAfter(
   {
     rollout,

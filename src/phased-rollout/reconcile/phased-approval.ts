@@ -8,17 +8,17 @@ import { planPhasedRollout } from '../plan.ts';
 import type { LiftedGates } from './lifted-gates.ts';
 import { type PhasedMoment, type PhasedMomentPorts, phasedMomentOf } from './phased-moment.ts';
 
-/** What approving a request in the moment of its sending goes through. */
+/** What approving a request at the instant of its sending goes through. */
 export interface ApprovalPorts extends PhasedMomentPorts {
   readonly letGo: LetGoPods;
-  /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
+  /** Whether this process may disrupt at this instant: it holds the Lease, or there is none. */
   readonly leads: () => boolean;
   /** The term of the Lease; absent where there is none. */
   readonly term?: string;
 }
 
 /**
- * Plans anew, in the moment in which `wanted` would leave, and says what it rests on (D-49).
+ * Plans again, at the moment when `wanted` would leave, and says what it rests on (D-49).
  *
  * @throws OverruledError when the new plan does not have it, StaleBasisError when its view is not proven
  */

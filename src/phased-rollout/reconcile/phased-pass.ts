@@ -99,7 +99,7 @@ export class PhasedPass {
     return awaitingOwnWrite(rollout, [unseenRollouts.of(rollout.uid), ...unseen], moment);
   }
 
-  /** Returns the plan in which what somebody else keeps undoing waits; all else goes on. */
+  /** Returns the plan in which what another client keeps undoing waits; all else goes on. */
   #uncontested(plan: PhasedPlan, moment: PhasedMoment): PhasedPlan {
     let { requeue } = plan;
     const decisions = plan.decisions.map((each): PhasedDecision => {
@@ -121,7 +121,7 @@ export class PhasedPass {
   }
 
   /**
-   * Returns how long the status waits which somebody else keeps undoing. What changes a set or a pod does not wait for that:
+   * Returns how long the status waits which another client keeps undoing. What changes a set or a pod does not wait for that:
    * gates must stand.
    */
   #statusPause(plan: PhasedPlan, moment: PhasedMoment): ContestedWrite | undefined {

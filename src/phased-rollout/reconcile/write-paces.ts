@@ -68,7 +68,7 @@ export class WritePaces {
     this.#stored.delete(key);
   }
 
-  /** Reports whether somebody else has written the status since it was stored last. */
+  /** Reports whether another client has written the status since it was stored last. */
   #isForeign(key: string, { uid, writtenStatus }: StoredStatus['rollout']): boolean {
     const known = this.#stored.get(key);
     return known?.uid === uid && !isDeepStrictEqual(known.status, writtenStatus);

@@ -28,7 +28,7 @@ export function gateQueries(spec: PhasedRolloutSpec): GateQueries {
   return found;
 }
 
-/** A query as it is called, and where it stands in the spec. */
+/** A query as it is called, and where it is in the spec. */
 interface Placed {
   readonly name: string;
   readonly path: string;
@@ -52,7 +52,7 @@ function madeOf(spec: PhasedRolloutSpec): GateQueries {
   const secrets = queries.flatMap(({ secretRef }) => secretRef ?? []);
   const [urlProblem] = placed.flatMap(({ path, query: { url } }) => {
     const reading = readPrometheusUrl(url);
-    return reading.kind === 'malformed' ? [`${path}.url is no URL: ${reading.why}`] : [];
+    return reading.kind === 'malformed' ? [`${path}.url is not a URL: ${reading.why}`] : [];
   });
   return { queries, id: questionId(queries), secrets: [...new Set(secrets)], urlProblem };
 }

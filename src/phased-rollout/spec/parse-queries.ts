@@ -54,7 +54,7 @@ function additionalQueryOf(
   const url = fields.text(written, `${path}.url`, '') || undefined;
   const trust = trustIn(written, path, fields);
   if (url === undefined && (trust.secretRef !== undefined || trust.insecureSkipVerify)) {
-    const wanted = 'must stand where secretRef or insecureSkipVerify does';
+    const wanted = 'must be set where secretRef or insecureSkipVerify is';
     fields.refuse(`${path}.url`, wanted, undefined);
   }
   const { insecureSkipVerify, secretRef } = url === undefined ? first : trust;

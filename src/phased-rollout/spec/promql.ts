@@ -15,7 +15,7 @@ export function promqlProblem(expr: string): string | undefined {
   if (expr.length > longestChecked) return undefined;
   const at = firstError(withPlainNumbers(expr));
   if (at === undefined) return undefined;
-  // Numbers that are written anew move what stands behind them.
+  // Numbers that are written again move what is behind them.
   const shown = firstError(expr) ?? at;
   const before = expr.slice(0, shown);
   const line = before.split('\n').length;

@@ -13,13 +13,13 @@ import type { Requeue } from '#control/decision/decision.ts';
 import type { Reason } from '#control/decision/reasons.ts';
 import type { DelayedDownscale } from './delayed-downscale.ts';
 import {
+  type DownscaleSlot,
+  downscaleSlots,
   freshAnswer,
   isCancelDue,
   isElapsed,
   isPrepareDue,
   nextCallAt,
-  type Slot,
-  slotsOf,
 } from './delayed-downscale-slots.ts';
 import type {
   DelayedDownscalePlan,
@@ -87,7 +87,7 @@ function planCalls(
 ): DelayedDownscalePlan {
   const { wanted, takenAt } = snapshot;
   const current = snapshot.set.spec.replicas;
-  const staying = slotsOf(snapshot, 0, Math.min(wanted, current));
+  const staying = downscaleSlots(snapshot, 0, Math.min(wanted, current));
   const cancels = staying.flatMap((slot) =>
     isCancelDue(slot, takenAt) ? callsOf('DELETE', slot) : [],
   );
@@ -95,11 +95,11 @@ function planCalls(
     const verdict = undelayed(wanted, current);
     return { calls: cancels, verdict, requeue: requeueOf({ snapshot, now }, staying, undefined) };
   }
-  const going = slotsOf(snapshot, wanted, current).toReversed();
+  const going = downscaleSlots(snapshot, wanted, current).toReversed();
   const prepares = preparesOf(snapshot, going, settings.delay);
   const asked = new Set(prepares.map((each) => each.ordinal));
   const verdict = verdictOf({ snapshot, now, settings, asked }, going);
-  // Once some may go the write comes first: after it the rest is asked anew (DD-24).
+  // Once some may go the write comes first: after it the rest is asked again (DD-24).
   const calls = verdict.kind === 'scale' ? cancels : [...cancels, ...prepares];
   const until = verdict.kind === 'hold' ? verdict.until : undefined;
   return { calls, verdict, requeue: requeueOf({ snapshot, now }, [...staying, ...going], until) };
@@ -110,14 +110,14 @@ interface Moment {
   readonly now: Instant;
 }
 
-function callsOf(method: PlannedPodCall['method'], slot: Slot): readonly PlannedPodCall[] {
+function callsOf(method: PlannedPodCall['method'], slot: DownscaleSlot): readonly PlannedPodCall[] {
   return slot.pod === undefined ? [] : [{ method, ordinal: slot.ordinal, pod: slot.pod }];
 }
 
 /** Calls that ask, and those that confirm an old answer of a pod in the tail that may go; highest ordinal first. */
 function preparesOf(
   { takenAt }: DelayedDownscaleSnapshot,
-  going: readonly Slot[],
+  going: readonly DownscaleSlot[],
   delay: Millis,
 ): readonly PlannedPodCall[] {
   let isTail = true;
@@ -131,18 +131,18 @@ function preparesOf(
 
 /** The pods at the top that may go now, and the first below them that may not. */
 interface Tail {
-  readonly free: readonly Slot[];
+  readonly free: readonly DownscaleSlot[];
   /** When the oldest of their answers came; undefined without any. */
   readonly provenAt: Monotonic | undefined;
-  readonly blocker: Slot | undefined;
+  readonly blocker: DownscaleSlot | undefined;
 }
 
 function tailOf(
   { takenAt }: DelayedDownscaleSnapshot,
-  going: readonly Slot[],
+  going: readonly DownscaleSlot[],
   delay: Millis,
 ): Tail {
-  const free: Slot[] = [];
+  const free: DownscaleSlot[] = [];
   let provenAt: Monotonic | undefined;
   for (const slot of going) {
     const answeredAt = freshAnswer(slot, takenAt);
@@ -161,7 +161,7 @@ interface Question extends Moment {
   readonly asked: ReadonlySet<number>;
 }
 
-function verdictOf(question: Question, going: readonly Slot[]): DelayedDownscaleVerdict {
+function verdictOf(question: Question, going: readonly DownscaleSlot[]): DelayedDownscaleVerdict {
   const { snapshot, settings, asked } = question;
   const { free, provenAt, blocker } = tailOf(snapshot, going, settings.delay);
   const isAsking =
@@ -186,18 +186,22 @@ function verdictOf(question: Question, going: readonly Slot[]): DelayedDownscale
 
 function becauseElapsed(
   { snapshot, settings }: Question,
-  free: readonly Slot[],
-  blocker: Slot | undefined,
+  free: readonly DownscaleSlot[],
+  blocker: DownscaleSlot | undefined,
 ): HoldVerdict['because'] {
   const delay = formatGoDuration(settings.delay);
   const rest =
     blocker === undefined ? '' : `; ${podName(snapshot, blocker)} and those below it stay`;
-  const message = `${describe(snapshot, free)} said to be prepared since at least ${delay}${rest}`;
+  const message = `${describe(snapshot, free)} reported being prepared for at least ${delay}${rest}`;
   return { reason: 'DownscaleDelayElapsed', message };
 }
 
 /** Returns why the pod with the highest ordinal may not go. */
-function holdFor(question: Question, blocker: Slot | undefined, isAsking: boolean): HoldVerdict {
+function holdFor(
+  question: Question,
+  blocker: DownscaleSlot | undefined,
+  isAsking: boolean,
+): HoldVerdict {
   const { snapshot, settings } = question;
   // A down-scale has at least one pod that goes, which is free or blocks.
   if (blocker === undefined) return hold('AwaitingPods', 'no pod has been asked yet');
@@ -211,12 +215,12 @@ function holdFor(question: Question, blocker: Slot | undefined, isAsking: boolea
     return hold('PodNotPrepared', message, isAsking ? undefined : timeOf(question, state.retryAt));
   }
   if (isAsking || state.kind !== 'prepared') {
-    return hold('AwaitingPods', `Pod "${name}" is being asked since when it is prepared`);
+    return hold('AwaitingPods', `Pod "${name}" is being asked since when it has been prepared`);
   }
   const left = settings.delay - elapsedOf(state, question.snapshot.takenAt);
   const due = after(question.now, millis(Math.max(0, left)));
   const delay = formatGoDuration(settings.delay);
-  const message = `Pod "${name}" may go at ${formatUtcSeconds(due)}, ${delay} after it said to be prepared`;
+  const message = `Pod "${name}" may go at ${formatUtcSeconds(due)}, ${delay} after it reported being prepared`;
   return hold('DownscaleDelayed', message, due);
 }
 
@@ -226,7 +230,11 @@ function hold(reason: Reason, message: string, until?: Instant): HoldVerdict {
 }
 
 /** Returns the earliest time at which a pod is called again, or the hold may end. */
-function requeueOf(moment: Moment, slots: readonly Slot[], until: Instant | undefined): Requeue {
+function requeueOf(
+  moment: Moment,
+  slots: readonly DownscaleSlot[],
+  until: Instant | undefined,
+): Requeue {
   const { takenAt } = moment.snapshot;
   let earliest: number = until ?? Number.POSITIVE_INFINITY;
   for (const slot of slots) {
@@ -244,12 +252,12 @@ function timeOf({ snapshot, now }: Moment, monotonic: number): Instant {
   return after(now, millis(monotonic - snapshot.takenAt));
 }
 
-function podName(snapshot: DelayedDownscaleSnapshot, slot: Slot): string {
+function podName(snapshot: DelayedDownscaleSnapshot, slot: DownscaleSlot): string {
   return `${snapshot.set.name}-${slot.ordinal}`;
 }
 
 /** Returns the pods of `slots`, highest ordinal first, as people say it: `Pods x-3 to x-5`. */
-function describe(snapshot: DelayedDownscaleSnapshot, slots: readonly Slot[]): string {
+function describe(snapshot: DelayedDownscaleSnapshot, slots: readonly DownscaleSlot[]): string {
   const [highest] = slots;
   const lowest = slots.at(-1);
   if (highest === undefined || lowest === undefined) return 'no pod';

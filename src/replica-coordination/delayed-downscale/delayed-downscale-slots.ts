@@ -15,11 +15,11 @@ import { elapsedOf } from './watched-preparation.ts';
  */
 const answerLife: Millis = seconds(5);
 
-/** A preparation is asked for again after this time, so that one that somebody took back does not stay so. */
+/** A preparation is asked for again after this time, so that one that a user took back does not stay so. */
 const reassertAfter = minutes(5);
 
 /** One slot of the set, as a decision sees it. */
-export interface Slot {
+export interface DownscaleSlot {
   readonly ordinal: number;
   /** Undefined when no pod is there. */
   readonly pod: SlotPod | undefined;
@@ -30,12 +30,12 @@ export interface Slot {
 const unknown: PodPreparation = { calling: undefined, state: { kind: 'unknown' } };
 
 /** Returns the slots `from` up to, but without, `to`, counted from the set's first one (KW-30), in ascending order. */
-export function slotsOf(
+export function downscaleSlots(
   snapshot: DelayedDownscaleSnapshot,
   from: number,
   to: number,
-): readonly Slot[] {
-  const slots: Slot[] = [];
+): readonly DownscaleSlot[] {
+  const slots: DownscaleSlot[] = [];
   for (let index = from; index < to; index += 1) {
     const ordinal = snapshot.set.spec.ordinalsStart + index;
     const preparation = snapshot.preparations.get(ordinal) ?? unknown;
@@ -45,7 +45,7 @@ export function slotsOf(
 }
 
 /** Reports whether the pod, which stays, is to be called with DELETE now: until it has answered that, and then never (KW-25). */
-export function isCancelDue(slot: Slot, at: Monotonic): boolean {
+export function isCancelDue(slot: DownscaleSlot, at: Monotonic): boolean {
   const { pod, state, calling } = slot;
   if (pod === undefined || calling !== undefined) return false;
   switch (state.kind) {
@@ -62,7 +62,7 @@ export function isCancelDue(slot: Slot, at: Monotonic): boolean {
 }
 
 /** Reports whether the pod, which is to go, is to be called with POST now, whatever the delay says. */
-export function isPrepareDue(slot: Slot, at: Monotonic): boolean {
+export function isPrepareDue(slot: DownscaleSlot, at: Monotonic): boolean {
   const { pod, state, calling } = slot;
   if (pod === undefined || calling !== undefined) return false;
   switch (state.kind) {
@@ -88,20 +88,20 @@ function isRetryDue(
 }
 
 /** Reports whether this very pod has been prepared for `delay` at `at`. */
-export function isElapsed(slot: Slot, delay: Millis, at: Monotonic): boolean {
+export function isElapsed(slot: DownscaleSlot, delay: Millis, at: Monotonic): boolean {
   const { pod, state } = slot;
   return state.kind === 'prepared' && state.uid === pod?.uid && elapsedOf(state, at) >= delay;
 }
 
 /** Returns when the answer came, if it is young enough to act on. */
-export function freshAnswer(slot: Slot, at: Monotonic): Monotonic | undefined {
+export function freshAnswer(slot: DownscaleSlot, at: Monotonic): Monotonic | undefined {
   const { state } = slot;
   if (state.kind !== 'prepared' || slot.calling !== undefined) return undefined;
   return at - state.answeredAt <= answerLife ? state.answeredAt : undefined;
 }
 
 /** Returns when time alone asks for another call of the pod; undefined when it does not, or when a call is under way. */
-export function nextCallAt(slot: Slot): number | undefined {
+export function nextCallAt(slot: DownscaleSlot): number | undefined {
   const { pod, state, calling } = slot;
   if (pod === undefined || calling !== undefined) return undefined;
   switch (state.kind) {

@@ -307,7 +307,7 @@ test('planDelayedDownscale() cancels again after a start (D-22), and changes not
   assert.deepEqual(patchesOf(bed), [4]);
 });
 
-test('planDelayedDownscale() cancels when the wanted count returns, and begins anew after that (D-22)', async () => {
+test('planDelayedDownscale() cancels when the wanted count returns, and begins again after that (D-22)', async () => {
   const bed = await new DelayedDownscaleBed({ wanted: 4 }).run(minutes(59));
   bed.want(5);
   await bed.run(minutes(1));
@@ -370,7 +370,7 @@ test('planDelayedDownscale() asks again before a pod goes, so that one that was 
   assert.equal(bed.verdict(), 'DownscaleDelayed');
 });
 
-test('planDelayedDownscale() asks for a preparation again every 5 min, in case somebody took it back', async () => {
+test('planDelayedDownscale() asks for a preparation again every 5 min, in case a user took it back', async () => {
   const bed = await new DelayedDownscaleBed({ wanted: 4 }).run(minutes(11));
   const posts = bed.fleet.calls.filter(({ method }) => method === 'POST');
   assert.deepEqual(
@@ -517,7 +517,7 @@ for (const url of [
   });
 }
 
-test('planDelayedDownscale() calls no other host that its URL names, whatever stands in it (D-59)', async () => {
+test('planDelayedDownscale() calls no other host that its URL names, whatever is in it (D-59)', async () => {
   for (const url of ['http://pod:80/@evil.test/x', 'http://evil@pod/x', 'http://pod#@evil.test']) {
     const bed = await new DelayedDownscaleBed({ url, replicas: 1, wanted: 1 }).run();
     assert.deepEqual(

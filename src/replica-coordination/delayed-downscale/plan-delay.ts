@@ -4,7 +4,7 @@ import type { SetSnapshot } from '#control/watch/group-sets.ts';
 import { parseOrdinal } from '#statefulset/parse-ordinal.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { sourceOf } from '../api.ts';
-import type { Moment } from '../plan-wish.ts';
+import type { CoordinationMoment } from '../plan-wish.ts';
 import type { Preparations } from '../snapshot.ts';
 import { delayedDownscaleOf } from './delayed-downscale.ts';
 import { planDelayedDownscale } from './delayed-downscale-plan.ts';
@@ -31,8 +31,8 @@ export function planDelay(
     group,
     now,
   }: {
-    readonly group: Pick<Moment['group'], 'preparations' | 'takenAt'>;
-    readonly now: Moment['now'];
+    readonly group: Pick<CoordinationMoment['group'], 'preparations' | 'takenAt'>;
+    readonly now: CoordinationMoment['now'];
   },
 ): DelayPlan {
   const settings = delayedDownscaleOf(set);
@@ -96,8 +96,8 @@ function callPod(
   const name = `${set.name}-${ordinal}`;
   const why =
     method === 'POST'
-      ? because('PodPreparing', `Pod "${name}" is asked since when it is prepared to go`)
-      : because('PodReleased', `Pod "${name}" is told that it stays`);
+      ? because('PodPreparing', `Pod "${name}" is asked since when it has been prepared to go`)
+      : because('PodReleased', `Pod "${name}" is notified that it stays`);
   const { uid: podUid, isReady: isPodReady } = pod;
   return {
     kind: 'call-pod',

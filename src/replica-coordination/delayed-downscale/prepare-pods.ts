@@ -76,7 +76,7 @@ const unheardOf: SlotMemory = {
 };
 
 /**
- * Calls pods beside the passes over their groups, and remembers what they said. The memory is a cache: the truth is
+ * Calls pods outside of the passes over their groups, and remembers what they said. The memory is a cache: the truth is
  * with the pods (DD-1), so losing it costs calls and nothing else. It must begin empty with every process, and with
  * every lease once there is one: what another process asked of pods meanwhile is in none of it (D-22).
  */

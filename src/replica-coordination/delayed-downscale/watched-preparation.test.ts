@@ -62,7 +62,7 @@ for (const [step, span] of [
 test('preparedState() measures another time against what the pod said before, not by a clock that was set (D-55)', async () => {
   const bed = await new DelayedDownscaleBed({ wanted: 4 }).run(minutes(9));
   bed.clock.setWallClock(hour);
-  // Somebody has cancelled it by hand: the POST of minute 10 prepares it anew.
+  // A user has cancelled it by hand: the POST of minute 10 prepares it again.
   bed.fleet.behave(preparedNow(bed, hour), pod);
   await bed.run(hour - 1);
   assert.deepEqual(patchesOf(bed), []);

@@ -5,7 +5,7 @@ type Prepared = Extract<PreparationState, { kind: 'prepared' }>;
 
 /** What this process has heard of the preparation of a slot's pod, so that no step of the wall clock moves its wait (D-55). */
 export interface WatchedPreparation {
-  /** The last answer that the pod is prepared; failures after it, of DELETE too, do not make its wait begin anew. */
+  /** The last answer that the pod is prepared; failures after it, of DELETE too, do not make its wait begin again. */
   readonly prepared: Prepared | undefined;
   /** When the pod last said that it is not prepared. */
   readonly cancelledAt: Monotonic | undefined;

@@ -3,11 +3,15 @@ import { because } from '#control/decision/refs.ts';
 import type { SetSnapshot } from '#control/watch/group-sets.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import { forcedReplicasOf, waitsForLeader } from '../api.ts';
-import { hold, type Moment, scaleTo, settled, type Wish } from '../plan-wish.ts';
+import { type CoordinationMoment, hold, scaleTo, settled, type Wish } from '../plan-wish.ts';
 import { waitForMinimumTime } from './plan-minimum-time.ts';
 
 /** Returns what a set wants that follows `leader`, a set of its own group (SC-10…SC-17). */
-export function planFollower(snapshot: SetSnapshot, leader: string, moment: Moment): Wish {
+export function planFollower(
+  snapshot: SetSnapshot,
+  leader: string,
+  moment: CoordinationMoment,
+): Wish {
   const { set } = snapshot;
   const found = moment.group.sets.find((each) => each.set.name === leader)?.set;
   if (found === undefined) {
@@ -42,7 +46,7 @@ function grow(snapshot: SetSnapshot, leader: StatefulSetView): Wish {
   return followed(snapshot, leader);
 }
 
-function shrink(snapshot: SetSnapshot, leader: StatefulSetView, moment: Moment): Wish {
+function shrink(snapshot: SetSnapshot, leader: StatefulSetView, moment: CoordinationMoment): Wish {
   const wait = waitForMinimumTime(snapshot.set, moment, 'missing label is an error');
   return wait ?? followed(snapshot, leader);
 }

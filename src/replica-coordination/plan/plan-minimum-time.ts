@@ -5,8 +5,8 @@ import { after, type Instant, type Millis, millis } from '#base/units.ts';
 import { because } from '#control/decision/refs.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import { lastDownscaleOf, minimumTimeOf, minimumTimePath } from '../api.ts';
-import { hold, type Moment, timeOf, type Wish } from '../plan-wish.ts';
-import type { ZoneTracker } from '../snapshot.ts';
+import { type CoordinationMoment, hold, timeOf, type Wish } from '../plan-wish.ts';
+import type { ZoneTrackerReading } from '../snapshot.ts';
 
 interface Downscale {
   readonly set: string;
@@ -31,7 +31,7 @@ interface Wait {
  */
 export function waitForMinimumTime(
   set: StatefulSetView,
-  moment: Moment,
+  moment: CoordinationMoment,
   mode: 'missing label is an error' | 'missing label means none',
 ): Wish | undefined {
   const minimum = minimumTimeOf(set);
@@ -52,8 +52,8 @@ export function waitForMinimumTime(
   return hold(set, because('MinimumTimeNotElapsed', message), until);
 }
 
-function holdForTracker(set: StatefulSetView, moment: Moment): Wish | undefined {
-  const tracker: ZoneTracker = moment.group.zoneTracker;
+function holdForTracker(set: StatefulSetView, moment: CoordinationMoment): Wish | undefined {
+  const tracker: ZoneTrackerReading = moment.group.zoneTracker;
   if (tracker.kind === 'off' || tracker.kind === 'read') return undefined;
   const why = tracker.kind === 'unread' ? 'it was not read yet' : tracker.message;
   const message = `${set.name} does not shrink as the ConfigMap of the last down-scales is unknown: ${why}`;
@@ -62,7 +62,10 @@ function holdForTracker(set: StatefulSetView, moment: Moment): Wish | undefined 
   return hold(set, because('LastDownscaleUnknown', message), until);
 }
 
-function downscalesOfOthers(set: StatefulSetView, { group }: Moment): readonly Downscale[] {
+function downscalesOfOthers(
+  set: StatefulSetView,
+  { group }: CoordinationMoment,
+): readonly Downscale[] {
   const { zoneTracker } = group;
   return group.sets.flatMap(({ set: other }) => {
     if (other.name === set.name) return [];
@@ -76,7 +79,7 @@ function downscalesOfOthers(set: StatefulSetView, { group }: Moment): readonly D
 function longestWait(
   downscales: readonly Downscale[],
   minimum: Millis,
-  moment: Moment,
+  moment: CoordinationMoment,
 ): Wait | undefined {
   let longest: Wait | undefined;
   for (const { set, at } of downscales) {
@@ -94,7 +97,7 @@ function longestWait(
 function leftOf(
   { set, at }: { readonly set: string; readonly at: Instant },
   minimum: Millis,
-  { group, now }: Moment,
+  { group, now }: CoordinationMoment,
 ): Millis {
   const seen = group.seenDownscales.get(set)?.find((each) => each.at === at);
   if (seen === undefined) return millis(minimum - Math.max(0, now - at));
@@ -103,7 +106,7 @@ function leftOf(
 
 function holdForUnreadable(set: StatefulSetView, { set: other, at }: Downscale): Wish {
   const problem = at.kind === 'invalid' ? `${at.problem.path} ${at.problem.message}` : '';
-  const message = `${set.name} does not shrink as it cannot be told when ${other} was last scaled down: ${problem}`;
+  const message = `${set.name} does not shrink as it is unknown when ${other} was last scaled down: ${problem}`;
   return hold(set, because('LastDownscaleUnknown', message));
 }
 

@@ -8,7 +8,14 @@ import { forcedReplicasOf, type Reference, referenceId } from '../api.ts';
 import { delayedDownscaleOf } from '../delayed-downscale/delayed-downscale.ts';
 import type { DelayedDownscaleVerdict } from '../delayed-downscale/delayed-downscale-snapshot.ts';
 import { planDelay } from '../delayed-downscale/plan-delay.ts';
-import { hold, type Moment, scaleTo, settled, timeOf, type Wish } from '../plan-wish.ts';
+import {
+  type CoordinationMoment,
+  hold,
+  scaleTo,
+  settled,
+  timeOf,
+  type Wish,
+} from '../plan-wish.ts';
 import type { ReferenceState } from '../snapshot.ts';
 import { waitForMinimumTime } from './plan-minimum-time.ts';
 
@@ -18,7 +25,7 @@ type KnownReference = Extract<ReferenceState, { kind: 'known' }>;
 export function planMirror(
   snapshot: SetSnapshot,
   reference: Parsed<Reference>,
-  moment: Moment,
+  moment: CoordinationMoment,
 ): Wish {
   const { set } = snapshot;
   if (reference.kind === 'invalid') {
@@ -44,7 +51,7 @@ export function planMirror(
 function waitToShrink(
   set: StatefulSetView,
   { reference, state }: { readonly reference: Reference; readonly state: KnownReference },
-  moment: Moment,
+  moment: CoordinationMoment,
 ): Wish | undefined {
   if (state.hasChanged) {
     const message = `${set.name} does not shrink as ${describe(reference)} has changed since it was read`;
@@ -62,7 +69,7 @@ function holdForReference(
     readonly reference: Reference;
     readonly state: Exclude<ReferenceState, { kind: 'known' }> | undefined;
   },
-  moment: Moment,
+  moment: CoordinationMoment,
 ): Wish {
   const why = state?.message ?? 'it was not read yet';
   const message = `${set.name} keeps its ${set.spec.replicas} replicas as those of ${describe(reference)} are unknown: ${why}`;
@@ -83,7 +90,7 @@ interface Target {
   readonly source: string;
 }
 
-function delayed(snapshot: SetSnapshot, target: Target, moment: Moment): Wish {
+function delayed(snapshot: SetSnapshot, target: Target, moment: CoordinationMoment): Wish {
   const open = moment.group.unanswered.get(snapshot.set.name);
   if (open !== undefined && open.to < target.wanted && isDelayed(snapshot.set)) {
     return holdForOpen(snapshot, open);
@@ -100,7 +107,7 @@ function isDelayed(set: StatefulSetView): boolean {
 /** Holds the set while a request may still take pods away: they must stay prepared until it is settled. */
 function holdForOpen({ set }: SetSnapshot, { to, until }: OpenScale): Wish {
   const message =
-    `no pod of ${set.name} is told that it stays, as a request to lower its replicas to ${to} got no answer, ` +
+    `no pod of ${set.name} is notified that it stays, as a request to lower its replicas to ${to} got no answer, ` +
     'so it may still be carried out';
   return hold(set, because('AwaitingAnswer', message), until);
 }

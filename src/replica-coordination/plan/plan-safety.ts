@@ -11,13 +11,13 @@ import { isOutdated, targetRevision } from '#statefulset/revision.ts';
 import { type Slot, settledAt, slotsOf } from '#statefulset/slot.ts';
 import { type Stuckness, stuckness } from '#statefulset/stuck.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
-import { hold, type Moment, timeOf, type Wish } from '../plan-wish.ts';
+import { type CoordinationMoment, hold, timeOf, type Wish } from '../plan-wish.ts';
 import type { CoordinationSnapshot } from '../snapshot.ts';
 
 type ScaleWish = Extract<Wish, { kind: 'scale' }>;
 
 /** When a set is scaled, and beside which others. */
-export interface Shrinking extends Moment {
+export interface Shrinking extends CoordinationMoment {
   /** The counts that sets of the group are to have, by uid, whether or not they have to wait; only of those that change. */
   readonly wanted: ReadonlyMap<string, number>;
 }
@@ -52,7 +52,7 @@ export function safely(wish: ScaleWish, snapshot: SetSnapshot, moment: Shrinking
 }
 
 /**
- * Returns the pods that go when `snapshot` shrinks to `to`. One that is not ready may be back in the moment in which it is
+ * Returns the pods that go when `snapshot` shrinks to `to`. One that is not ready may be back at the moment when it is
  * taken, and one that never was may have become ready since it was seen: all of them count.
  */
 function takenBy(
@@ -123,7 +123,7 @@ function isStuckSurplus(slot: Slot, set: StatefulSetView, moment: Shrinking): bo
   return isSurplus(slot.pod, set, to) && isStuck(stucknessOf(slot.pod, moment));
 }
 
-function stucknessOf(pod: PodView, { group, now }: Moment): Stuckness {
+function stucknessOf(pod: PodView, { group, now }: CoordinationMoment): Stuckness {
   return stuckness(pod, { now, watched: group.watched, stuckAfter: group.stuckAfter });
 }
 
@@ -133,7 +133,7 @@ function isStuck(found: Stuckness): boolean {
 }
 
 /** Returns when time makes the first of `pods` stuck that is not yet. */
-function whenStuck(pods: readonly PodView[], moment: Moment): Requeue {
+function whenStuck(pods: readonly PodView[], moment: CoordinationMoment): Requeue {
   let first: Requeue = { kind: 'await-change' };
   for (const pod of pods) {
     const found = stucknessOf(pod, moment);

@@ -3,7 +3,7 @@ import type { Decision, Scale, WriteBack } from '#control/decision/decision.ts';
 import { because, setRef } from '#control/decision/refs.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import { referenceId, referenceOf, writesBack } from '../api.ts';
-import { type Moment, timeOf } from '../plan-wish.ts';
+import { type CoordinationMoment, timeOf } from '../plan-wish.ts';
 import type { CoordinationSnapshot, ReferenceState } from '../snapshot.ts';
 
 type KnownReference = Extract<ReferenceState, { kind: 'known' }>;
@@ -35,7 +35,7 @@ export function planWriteBacks(
 function held(
   set: StatefulSetView,
   replicas: number,
-  { state, moment }: { readonly state: KnownReference; readonly moment: Moment },
+  { state, moment }: { readonly state: KnownReference; readonly moment: CoordinationMoment },
 ): Decision | undefined {
   const { pace } = state;
   if (pace === undefined || pace.to !== replicas || pace.until <= moment.group.takenAt) {
@@ -67,7 +67,7 @@ function writeBack(
   { ref, reported }: KnownReference,
   replicas: number,
 ): WriteBack {
-  const message = `${ref.type.kind} "${ref.name}" is told that the sets which mirror it have ${replicas} replicas`;
+  const message = `status.replicas of ${ref.type.kind} "${ref.name}" becomes ${replicas}, the greatest count of the sets that mirror it`;
   return {
     kind: 'write-back',
     set: setRef(set),

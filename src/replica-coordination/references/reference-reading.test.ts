@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { monotonic, seconds } from '#base/units.ts';
-import { afterReport, type Movement, movementSince, type Reading } from './reference-reading.ts';
+import {
+  afterReport,
+  type Movement,
+  movementSince,
+  type ReferenceReading,
+} from './reference-reading.ts';
 import type { Shown } from './reference-watch.ts';
 import { StatusReads } from './status-reads.ts';
 
@@ -13,7 +18,7 @@ function shown(revision: string, askedSince: string, generation: number | undefi
   return { revision, askedSince, generation };
 }
 
-const movements: Record<string, readonly [Reading, Shown | undefined, Movement]> = {
+const movements: Record<string, readonly [ReferenceReading, Shown | undefined, Movement]> = {
   'nothing while the watch shows what was read': [known, shown('10', '5'), 'none'],
   'nothing while the watch is behind what was read': [known, shown('9', '5'), 'none'],
   'only the status where it asks for the same since before': [known, shown('11', '10'), 'status'],

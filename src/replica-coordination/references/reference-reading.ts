@@ -3,7 +3,7 @@ import { compareRevisions } from '#kubernetes/revision.ts';
 import type { Shown } from './reference-watch.ts';
 
 /** What was found out last about one mirrored resource. */
-export type Reading = Asked &
+export type ReferenceReading = Asked &
   (
     | {
         readonly kind: 'known';
@@ -34,7 +34,7 @@ export type Movement =
   | 'unknown';
 
 /** Returns what has moved since `reading`, of an object that a watch that follows the server shows as `shown`. */
-export function movementSince(reading: Reading, shown: Shown | undefined): Movement {
+export function movementSince(reading: ReferenceReading, shown: Shown | undefined): Movement {
   if (reading.kind !== 'known' || shown === undefined) {
     return shown?.revision === reading.shown ? 'unknown' : 'spec';
   }
@@ -47,14 +47,14 @@ export function movementSince(reading: Reading, shown: Shown | undefined): Movem
  * that the resource asked for the same all the time; else the watch has it read again.
  */
 export function afterReport(
-  reading: Reading,
+  reading: ReferenceReading,
   stored: {
     readonly reported: number;
     readonly revision: string;
     readonly generation: number | undefined;
   },
   shown: Shown | undefined,
-): Reading {
+): ReferenceReading {
   if (reading.kind !== 'known') return reading;
   const { reported, revision, generation } = stored;
   const isSame =

@@ -19,7 +19,12 @@ import { readScale } from '../scale/read-scale.ts';
 import { type PacedWrite, type PaceMoment, WritePaces } from '../scale/write-pace.ts';
 import type { ReferenceState } from '../snapshot.ts';
 import { type Mirrored, mirroredBy } from './mirrored.ts';
-import { afterReport, type Movement, movementSince, type Reading } from './reference-reading.ts';
+import {
+  afterReport,
+  type Movement,
+  movementSince,
+  type ReferenceReading,
+} from './reference-reading.ts';
 import type { ReferenceWatch } from './reference-watch.ts';
 import { ReferenceWatches, typeId } from './reference-watches.ts';
 import { StatusReads } from './status-reads.ts';
@@ -56,7 +61,7 @@ export interface ReferencePorts {
 
 /** What was found out last about one resource, and how. */
 interface Looked {
-  readonly reading: Reading;
+  readonly reading: ReferenceReading;
   /** Undefined where the server has no such kind, or could not say. */
   readonly found: { readonly ref: ObjectRef; readonly watch: ReferenceWatch } | undefined;
 }
@@ -64,7 +69,7 @@ interface Looked {
 /**
  * The resources whose replicas sets mirror: read through their scale subresource once for each change that a watch
  * shows, or at the interval where they cannot be watched (SC-32, D-23, KW-15). What they report is written ever more
- * rarely where somebody else writes something else, and read no more often than that takes.
+ * rarely where another client writes something else, and read no more often than that takes.
  */
 export class References {
   readonly #ports: ReferencePorts;
@@ -97,7 +102,7 @@ export class References {
     this.#watches.use(key, new Set(watches.filter((watch) => watch !== undefined)));
   }
 
-  /** Returns what is known of the resources that `sets` mirror, by {@link referenceId}; asks nobody. */
+  /** Returns what is known of the resources that `sets` mirror, by {@link referenceId}; asks nothing. */
   statesOf(sets: readonly SetSnapshot[]): ReadonlyMap<string, ReferenceState> {
     const states = new Map<string, ReferenceState>();
     for (const id of mirroredBy(sets).keys()) {
@@ -160,7 +165,7 @@ export class References {
       const resolved = await kinds.resolve(reference.group, reference.kind, signal);
       if (resolved.kind === 'unknown') {
         const { message } = resolved;
-        const reading: Reading = { kind: 'unresolved', message, at, shown: undefined };
+        const reading: ReferenceReading = { kind: 'unresolved', message, at, shown: undefined };
         this.#looked.set(id, { reading, found: undefined });
         return undefined;
       }
@@ -174,14 +179,14 @@ export class References {
       if (!isRequestFailure(error)) throw error;
       const { message } = error;
       const failed = { kind: 'unreadable', message, isAbsent: false } as const;
-      const reading: Reading = { ...failed, at: clock.monotonic(), shown: undefined };
+      const reading: ReferenceReading = { ...failed, at: clock.monotonic(), shown: undefined };
       this.#looked.set(id, { reading, found: undefined });
       return undefined;
     }
   }
 
   /** Reports whether it could not be read less than the retry time ago: no pass waits for that again so soon. */
-  #isRefused(reading: Reading | undefined): boolean {
+  #isRefused(reading: ReferenceReading | undefined): boolean {
     const { clock, retry } = this.#ports;
     return reading?.kind === 'unreadable' && clock.monotonic() < reading.at + retry;
   }
@@ -206,7 +211,7 @@ export class References {
   }
 
   /** Returns when the resource is to be read again, as far as can be seen now. */
-  #dueAt(id: string, reading: Reading, found: Looked['found']): Monotonic {
+  #dueAt(id: string, reading: ReferenceReading, found: Looked['found']): Monotonic {
     const { interval, retry } = this.#ports;
     const isPolled = reading.kind === 'known' || reading.kind === 'unresolved';
     const polledAt = monotonic(reading.at + (isPolled ? interval : retry));
@@ -227,7 +232,7 @@ export class References {
     }
   }
 
-  #movement(reading: Reading, found: Looked['found']): Movement {
+  #movement(reading: ReferenceReading, found: Looked['found']): Movement {
     if (found?.watch.isReliable !== true) return 'unknown';
     return movementSince(reading, found.watch.shown(found.ref.name));
   }

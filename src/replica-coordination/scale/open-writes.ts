@@ -2,13 +2,13 @@ import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
 import { after, type Instant, type Monotonic, millis, seconds } from '#base/units.ts';
 import type { Decision } from '#control/decision/decision.ts';
 import { because, setRef } from '#control/decision/refs.ts';
-import type { OpenScale, UnseenWrite } from '#control/write/scale-writes.ts';
+import type { OpenScale, UnseenScale } from '#control/write/scale-writes.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 
 /** A decision to do nothing, with what time has to do with it. */
 type Hold = Extract<Decision, { kind: 'hold' }>;
 
-/** How long a write of ours may take to be shown before anybody is told. */
+/** How long a write of ours may take to be shown before that is reported. */
 const patience = seconds(10);
 
 /** What a write that the cache does not show yet asks of its group. */
@@ -21,7 +21,7 @@ export interface UnseenHold {
 
 /** Returns what is said of a write of ours that the watch does not show; the same words for as long as it lasts. */
 export function holdForUnseen(
-  { set, answeredAt, since }: UnseenWrite,
+  { set, answeredAt, since }: UnseenScale,
   moment: { readonly now: Instant; readonly at: Monotonic },
 ): UnseenHold {
   const left = answeredAt + patience - moment.at;

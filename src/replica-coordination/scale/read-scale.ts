@@ -21,7 +21,7 @@ export async function readScale(
     const scale = await client.raw({ method: 'GET', path }, { signal });
     const counts = countsOf(scale);
     if (counts !== undefined) return { kind: 'known', ...counts };
-    const message = `its scale has no revision, or counts that are no numbers`;
+    const message = `its scale has no revision, or counts that are not numbers`;
     return { kind: 'unreadable', message, isAbsent: false };
   } catch (error) {
     signal.throwIfAborted();

@@ -8,7 +8,7 @@ function write(to: number): PacedWrite {
   return { key: 'uid-b', subject: 'ingester-zone-b', from: 3, to };
 }
 
-/** Milliseconds after the start, at which the wall clock shows T0 unless told otherwise. */
+/** Milliseconds after the start, at which the wall clock shows T0 unless set otherwise. */
 function moment(at: number, now: Instant = instant(T0 + at)): PaceMoment {
   return { at: monotonic(at), now };
 }
@@ -19,7 +19,7 @@ test('WritePaces repeats a refused write after 1, 2, 4 … at most 60 s', () => 
   assert.deepEqual(waits, [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
 });
 
-test('WritePaces begins anew for another count, and after ten minutes', () => {
+test('WritePaces begins again for another count, and after ten minutes', () => {
   const paces = new WritePaces();
   paces.refused(write(5), 'no', moment(0));
   assert.equal(paces.refused(write(4), 'no', moment(0)).until, 1_000);
@@ -68,7 +68,7 @@ test('WritePaces names both counts, and until when it waits, in words that stay 
   assert.deepEqual(paces.of('uid-b', monotonic(9_999))?.because, {
     reason: 'ReplicasContested',
     message:
-      'ingester-zone-b was given 5 replicas 3 times, and somebody else changes them back to 3; ' +
+      'ingester-zone-b was given 5 replicas 3 times, and another client changes them back to 3; ' +
       'they are written again at 2026-01-01T00:00:10Z',
   });
 });

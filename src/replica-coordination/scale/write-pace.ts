@@ -39,7 +39,7 @@ export class WritePaces {
   written({ key, subject, from, to }: PacedWrite, moment: PaceMoment): void {
     this.#attempts.written({ key, to, at: moment.at }, (writes, wait) => {
       const message =
-        `${subject} was given ${to} replicas ${writes} times, and somebody else changes them back to ${from}; ` +
+        `${subject} was given ${to} replicas ${writes} times, and another client changes them back to ${from}; ` +
         `they are written again at ${told(wait, moment)}`;
       return because('ReplicasContested', message);
     });

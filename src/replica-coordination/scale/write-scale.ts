@@ -31,7 +31,7 @@ export interface ScaleWriterPorts {
 /** What came of a write: `refused` is remembered as a pace, and reported by the next plan. */
 export type Written = 'scaled' | 'outdated' | 'refused';
 
-/** Races for the replicas of one state of a set that are lost before people are told. */
+/** Races for the replicas of one state of a set that are lost before that is reported. */
 const freeRaces = 2;
 
 /** Writes replicas, and knows afterwards what became of each write: stored, refused, or not known yet. */
@@ -44,14 +44,14 @@ export class ScaleWriter {
     this.#ports = ports;
   }
 
-  /** Writes the replicas that were decided on, if they still are in the moment of sending. */
+  /** Writes the replicas that were decided on, if they still are at the instant of sending. */
   async write(scale: Scale, carrying: Carrying, signal: AbortSignal): Promise<Written> {
     const { clock, statefulSets, writes } = this.#ports;
     const { key, tell } = carrying;
     const { namespace, name } = scale.set;
     const before = statefulSets.lister.get(namespace, name)?.resourceVersion;
     let leftAt: Monotonic | undefined;
-    // Asked in the very moment in which the request leaves; how long it waited for that says nothing of when it lands.
+    // Asked at the very moment when the request leaves; how long it waited for that says nothing of when it lands.
     const approve: Carrying['approve'] = (wanted) => {
       const basis = carrying.approve(wanted);
       leftAt = clock.monotonic();

@@ -6,7 +6,7 @@ import { settledAt } from '#statefulset/slot.ts';
 import { describeUnavailable, type Group, type Zone } from './plan-zone.ts';
 
 /** What one zone comes to (RC-27). */
-export type Answer =
+export type ZoneOutcome =
   /** It needs nothing, or is left alone; the next zone may go on. */
   | { readonly kind: 'done'; readonly decisions: readonly Decision[] }
   /** It is not done; the zones after it wait for it. */
@@ -20,7 +20,7 @@ export type Answer =
     };
 
 /** What may hold a zone; undefined: it does not. */
-type Policy = (zone: Zone, group: Group) => Answer | undefined;
+type Policy = (zone: Zone, group: Group) => ZoneOutcome | undefined;
 
 interface Rule {
   readonly policy: Policy;
@@ -45,7 +45,7 @@ const rules: readonly Rule[] = [
 ];
 
 /** Returns the first answer of a policy to `zone`; undefined when none holds it. */
-export function answerOf(zone: Zone, group: Group): Answer | undefined {
+export function zoneOutcome(zone: Zone, group: Group): ZoneOutcome | undefined {
   return firstAnswer(rules, zone, group);
 }
 
@@ -55,7 +55,7 @@ export function areStuckPodsHeld(zone: Zone, group: Group): boolean {
   return firstAnswer(ofAll, zone, group) !== undefined;
 }
 
-function firstAnswer(asked: readonly Rule[], zone: Zone, group: Group): Answer | undefined {
+function firstAnswer(asked: readonly Rule[], zone: Zone, group: Group): ZoneOutcome | undefined {
   for (const { policy } of asked) {
     const answer = policy(zone, group);
     if (answer !== undefined) return answer;
@@ -69,23 +69,23 @@ export function hold(zone: Zone, reason: Reason, message: string): Decision {
 }
 
 /** Returns the answer that the zones after this one wait. */
-export function wait(...decisions: readonly Decision[]): Answer {
+export function wait(...decisions: readonly Decision[]): ZoneOutcome {
   return { kind: 'wait', decisions };
 }
 
 /** Returns the answer that the whole group waits, which counts as a success (ME-11). */
-function stop(decision: Decision): Answer {
+function stop(decision: Decision): ZoneOutcome {
   return { kind: 'stop', decisions: [decision], failure: undefined };
 }
 
 /** Returns the answer that the pass over the group fails with the message of `decision`. */
-function fail(decision: Decision): Answer {
+function fail(decision: Decision): ZoneOutcome {
   const { message } = decision.because;
   return { kind: 'stop', decisions: [decision], failure: message };
 }
 
-/** Holds a zone of another strategy than OnDelete, which has pods replaced by somebody else (RC-23). */
-function otherStrategy(_: Zone, { zones }: Group): Answer | undefined {
+/** Holds a zone of another strategy than OnDelete, which has pods replaced by another client (RC-23). */
+function otherStrategy(_: Zone, { zones }: Group): ZoneOutcome | undefined {
   const other = zones.find((zone) => zone.set.spec.updateStrategy !== 'OnDelete');
   if (other === undefined) return undefined;
   const message =
@@ -94,8 +94,8 @@ function otherStrategy(_: Zone, { zones }: Group): Answer | undefined {
   return fail(hold(other, 'WrongUpdateStrategy', message));
 }
 
-/** Holds a set whose pods are not looked at: nobody knows whether they are available (D-56). */
-function setTooLarge(_: Zone, { zones }: Group): Answer | undefined {
+/** Holds a set whose pods are not looked at: it is unknown whether they are available (D-56). */
+function setTooLarge(_: Zone, { zones }: Group): ZoneOutcome | undefined {
   const large = zones.find((zone) => isTooLarge(zone.set));
   if (large === undefined) return undefined;
   const { spec, status, name } = large.set;
@@ -106,7 +106,7 @@ function setTooLarge(_: Zone, { zones }: Group): Answer | undefined {
 }
 
 /** Holds each zone where two lack pods: none loses another one that serves (RC-25). */
-function twoZonesUnavailable(_: Zone, { zones }: Group): Answer | undefined {
+function twoZonesUnavailable(_: Zone, { zones }: Group): ZoneOutcome | undefined {
   const unavailable = zones.filter((zone) => zone.unavailable.length > 0);
   const [first, second] = unavailable;
   if (first === undefined || second === undefined) return undefined;
@@ -116,7 +116,7 @@ function twoZonesUnavailable(_: Zone, { zones }: Group): Answer | undefined {
 }
 
 /** Holds a zone that something else names; while it is unavailable, it holds the others back too. */
-function conflicting(zone: Zone): Answer | undefined {
+function conflicting(zone: Zone): ZoneOutcome | undefined {
   if (zone.conflicts.length === 0) return undefined;
   return zone.unavailable.length > 0
     ? wait(holdUnavailable(zone))
@@ -124,7 +124,7 @@ function conflicting(zone: Zone): Answer | undefined {
 }
 
 /** Holds a paused zone; while it is unavailable, it holds the others back too (KW-3). */
-function paused(zone: Zone): Answer | undefined {
+function paused(zone: Zone): ZoneOutcome | undefined {
   if (!zone.isPaused) return undefined;
   if (zone.unavailable.length > 0) {
     const message = `${zone.set.name} is paused and has unavailable pods: ${describeUnavailable(zone)}`;
@@ -136,7 +136,7 @@ function paused(zone: Zone): Answer | undefined {
 }
 
 /** Holds a set that is being deleted: it needs no new revision; its pods' going still counts (RC-E12). */
-function beingDeleted(zone: Zone): Answer | undefined {
+function beingDeleted(zone: Zone): ZoneOutcome | undefined {
   if (!zone.set.isDeleting) return undefined;
   return zone.unavailable.length > 0
     ? wait(holdUnavailable(zone))
@@ -144,7 +144,7 @@ function beingDeleted(zone: Zone): Answer | undefined {
 }
 
 /** Holds a zone whose status has no revisions (RC-41); one that is yet to be written, as of a new set, is awaited. */
-function revisionMissing(zone: Zone): Answer | undefined {
+function revisionMissing(zone: Zone): ZoneOutcome | undefined {
   const { currentRevision, observedGeneration, updateRevision } = zone.set.status;
   if (observedGeneration < zone.set.generation) return undefined;
   const missing = [
@@ -156,8 +156,8 @@ function revisionMissing(zone: Zone): Answer | undefined {
   return fail(hold(zone, 'RevisionMissing', message));
 }
 
-/** Holds a zone until the controller has seen its newest spec: before, nobody knows which pods are outdated. */
-function revisionUnknown(zone: Zone): Answer | undefined {
+/** Holds a zone until the controller has seen its newest spec: before, it is unknown which pods are outdated. */
+function revisionUnknown(zone: Zone): ZoneOutcome | undefined {
   if (zone.target !== undefined) return undefined;
   const { name, generation, status } = zone.set;
   const message = `${name} is at generation ${generation}, and its controller has observed ${status.observedGeneration} only`;
@@ -165,13 +165,13 @@ function revisionUnknown(zone: Zone): Answer | undefined {
 }
 
 /** Awaits the last pods of a zone before the next zone begins (RC-60). */
-function upToDateButUnavailable(zone: Zone): Answer | undefined {
+function upToDateButUnavailable(zone: Zone): ZoneOutcome | undefined {
   const isWaiting = zone.outdated.length === 0 && zone.unavailable.length > 0;
   return isWaiting ? wait(holdUnavailable(zone)) : undefined;
 }
 
 /** Lets a zone that is done say so in its status (RC-61, RC-62). */
-function upToDate(zone: Zone): Answer | undefined {
+function upToDate(zone: Zone): ZoneOutcome | undefined {
   if (zone.outdated.length > 0) return undefined;
   const { currentRevision: from, updateRevision: to } = zone.set.status;
   if (from === to) return { kind: 'done', decisions: [] };
@@ -184,13 +184,13 @@ function upToDate(zone: Zone): Answer | undefined {
 }
 
 /** Awaits outdated pods none of which serves: they come back, or are replaced once they are stuck. */
-function nothingAvailable(zone: Zone): Answer | undefined {
+function nothingAvailable(zone: Zone): ZoneOutcome | undefined {
   const isServing = zone.outdated.some((slot) => slot.kind === 'available');
   return isServing ? undefined : wait(holdUnavailable(zone));
 }
 
 /** Holds a zone at its limit, whatever made its pods unavailable (RC-46). */
-function limitReached(zone: Zone): Answer | undefined {
+function limitReached(zone: Zone): ZoneOutcome | undefined {
   const { unavailable, limit, outdated, set } = zone;
   if (unavailable.length < limit) return undefined;
   const message =

@@ -17,7 +17,7 @@ export interface Zone {
   readonly set: StatefulSetView;
   readonly ref: SetRef;
   readonly isPaused: boolean;
-  /** What else names the set, so that nobody moves it (D-63). */
+  /** What else names the set, so that no controller moves it (D-63). */
   readonly conflicts: readonly string[];
   /** Pods of this set that may be unavailable at once, >= 1. */
   readonly limit: number;

@@ -68,7 +68,7 @@ test('limitedEvents() records some once a rollout, and what has a pace of its ow
   assert.equal(told.length, 9);
 });
 
-test('limitedEvents() begins anew with another rollout, and after the resource is gone', () => {
+test('limitedEvents() begins again with another rollout, and after the resource is gone', () => {
   const { told, record, become, remove } = setup();
   record('NoBudget', 2);
   become('two');

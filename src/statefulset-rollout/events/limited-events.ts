@@ -11,13 +11,13 @@ const most: ReadonlyMap<string, number> = new Map([
   ['PartialRolloutAging', Number.POSITIVE_INFINITY],
 ]);
 
-/** How often each reason was told of the rollout `key`. */
+/** How often each reason was reported for the rollout `key`. */
 interface Told {
   readonly key: string;
   readonly counts: Map<string, number>;
 }
 
-/** Records through `inner` what was not told often enough of the present rollout of each resource; the rest is dropped. */
+/** Records through `inner` what was not reported often enough of the present rollout of each resource; the rest is dropped. */
 export function limitedEvents(
   inner: EventRecorder,
   rollouts: Pick<Informer<RolloutView>, 'lister' | 'onChange'>,

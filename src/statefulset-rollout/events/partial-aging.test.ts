@@ -90,7 +90,7 @@ describe('PartialAging', () => {
     );
   });
 
-  test('begins anew with each rollout, and after it was forgotten', () => {
+  test('begins again with each rollout, and after it was forgotten', () => {
     const aging = new Aging(hour);
     aging.look(2);
     assert.equal(aging.look(2, rollout({ finishedAt: '2026-01-01T01:30:00Z' })), 0.5);

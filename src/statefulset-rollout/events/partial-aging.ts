@@ -8,9 +8,9 @@ import type { RolloutView } from '../parse-resource.ts';
 import { isTerminal } from '../progress.ts';
 import { tellRollout } from '../rollout-reasons.ts';
 
-/** How old a partial rollout is when that is told first. */
+/** How old a partial rollout is when that is reported first. */
 export const usualAging: Millis = seconds(86_400);
-/** How long until it is told again. */
+/** How long until it is reported again. */
 const toldAgainAfter: Millis = seconds(86_400);
 
 /** Returns since when `rollout` has been over, where its percentage left old pods; undefined where none is left. */
@@ -31,14 +31,14 @@ function spanText(span: Millis): string {
 export interface PartialAgingPorts {
   readonly clock: Pick<Clock, 'now'>;
   readonly events: EventRecorder;
-  /** How old a partial rollout may grow; 0: that is never told. */
+  /** How old a partial rollout may grow; 0: that is never reported. */
   readonly limit: Millis;
 }
 
 /** Tells daily of rollouts that were left partial for long: whatever pod is lost comes back new (B-89). */
 export class PartialAging {
   readonly #ports: PartialAgingPorts;
-  /** What was told last, by uid of the resource. */
+  /** What was reported last, by uid of the resource. */
   readonly #told = new Map<string, { readonly since: Instant; readonly at: Instant }>();
 
   constructor(ports: PartialAgingPorts) {

@@ -30,15 +30,15 @@ export interface CallbackPorts {
   /** Signs where a resource names no key of its own; undefined: nothing is signed then. */
   readonly signingKey: (() => Promise<Uint8Array>) | undefined;
   readonly mostAttempts: number;
-  /** From 0 up to, but not including, 1; drawn anew each time. */
+  /** From 0 up to, but not including, 1; drawn again each time. */
   readonly random: () => number;
   /** Told how each attempt ended that counts. */
   readonly attempted: (kind: Verdict['kind']) => void;
-  /** Whether this process may act in this very moment: it holds the Lease, or there is none. */
+  /** Whether this process may act at this instant: it holds the Lease, or there is none. */
   readonly leads: () => boolean;
 }
 
-/** A rollout whose outcome is to be told. */
+/** A rollout whose outcome is to be reported. */
 export interface EndedRollout {
   readonly rollout: RolloutView;
   /** With the body of the callback, which is stored. */
@@ -60,7 +60,7 @@ export class CallbackAttempts {
     this.#ports = ports;
   }
 
-  /** Returns what is told of `ended`; empty where its outcome, or its spec, is not known. @param status as it is to be stored in this moment */
+  /** Returns what is reported of `ended`; empty where its outcome, or its spec, is not known. @param status as it is to be stored at this instant */
   bodyOf({ rollout, progress }: EndedRollout, status: JsonObject): string {
     const { clock, cluster } = this.#ports;
     const report = callbackReport({ cluster, rollout, progress, status, now: clock.now() });
@@ -128,7 +128,7 @@ export class CallbackAttempts {
     return keyMissing(`there is no key to sign with in Secret ${place.name} under ${place.key}`);
   }
 
-  /** Reads our own key anew each time, as it may be replaced where it is mounted. */
+  /** Reads our own key again each time, as it may be replaced where it is mounted. */
   async #ownKey(): Promise<Signing> {
     const { signingKey } = this.#ports;
     if (signingKey === undefined) return { kind: 'known', key: undefined };

@@ -21,7 +21,7 @@ type Ending =
 interface Call {
   /** Of the attempt. */
   readonly id: string;
-  /** Of the rollout whose outcome is told. */
+  /** Of the rollout whose outcome is reported. */
   readonly rollout: string;
   readonly stageId: string;
   readonly giving: AbortController;
@@ -35,7 +35,7 @@ interface Call {
 const mostAtOnce = 100;
 
 /**
- * Attempts to call back, beside the passes: a receiver that does not answer keeps no pass, and no other rollout. What came of
+ * Attempts to call back, outside of the passes: a receiver that does not answer keeps no pass, and no other rollout. What came of
  * one is kept until it is stored, so that a write in between makes no second call.
  */
 export class CallbackCalls {
@@ -59,14 +59,14 @@ export class CallbackCalls {
    * Returns what came of the attempt that `ended` asks for, and begins it where it has not begun; undefined as long as nothing
    * has, whereafter the resource is woken.
    *
-   * @throws what the attempt failed with; the next call begins it anew
+   * @throws what the attempt failed with; the next call begins it again
    */
   take(ended: EndedRollout, signal: AbortSignal): ToldCallback | undefined {
     const { uid } = ended.rollout;
     const id = idOf(ended.progress);
     const known = this.#calls.get(uid);
     if (known?.id !== id) {
-      // Of another outcome: nobody waits for it any more, but who is to be told whether it arrived.
+      // Of another outcome: nothing waits for it any more, but whether it arrived is to be reported.
       if (known?.onEnd === undefined) this.forget(uid);
       this.#begin(ended, id, signal);
       return undefined;
@@ -80,7 +80,7 @@ export class CallbackCalls {
 
   /**
    * Another rollout has begun: says so by `tell` where nobody was told how the one of `progress` ended, as soon as that is known. A
-   * receiver that begins the next rollout itself has been told, although its answer may be on its way yet.
+   * receiver that begins the next rollout itself has been called back, although its answer may be on its way yet.
    */
   superseded(
     uid: string,

@@ -11,12 +11,12 @@ export interface ReportParts {
   readonly cluster: string;
   readonly rollout: RolloutView;
   readonly progress: RolloutProgress;
-  /** As it is to be stored in this moment. */
+  /** As it is to be stored at this instant. */
   readonly status: JsonObject;
   readonly now: Instant;
 }
 
-/** Returns what the receiver of a callback is told; undefined where the outcome, or the spec, is not known. */
+/** Returns what a callback reports; undefined where the outcome, or the spec, is not known. */
 export function callbackReport(parts: ReportParts): CallbackReport | undefined {
   const { cluster, rollout, progress, status, now } = parts;
   const { spec, namespace, name, uid, generation } = rollout;

@@ -20,7 +20,7 @@ export interface NewsParts extends StatusParts, ShownStatus {
   readonly cluster: string;
 }
 
-/** Returns what Slack is to show of a rollout; undefined where nobody is to be told, or nothing has begun. */
+/** Returns what Slack is to show of a rollout; undefined where nothing is to be reported, or nothing has begun. */
 export function wantedThread(parts: NewsParts): WantedThread | undefined {
   const { rollout, plan, places } = parts;
   const { progress } = plan;
@@ -42,7 +42,7 @@ export function wantedThread(parts: NewsParts): WantedThread | undefined {
   };
 }
 
-/** Returns the phase to show: where nobody is called back, the pass that sees to that is nothing to be told of. */
+/** Returns the phase to show: where no receiver is called back, the pass that sees to that is nothing to be reported. */
 function shownPhase(
   { phase, outcome }: RolloutProgress,
   { callback }: StatefulsetRolloutSpec,

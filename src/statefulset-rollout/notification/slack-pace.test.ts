@@ -51,7 +51,7 @@ describe('SlackPace', () => {
     assert.deepEqual(told, ['0 a', '0 b']);
   });
 
-  test('SlackPace tells at once what has not been told of a resource that is gone, and nothing after that', async () => {
+  test('SlackPace sends at once what was not sent of a resource that is gone, and nothing after that', async () => {
     show('a');
     show('b');
     pace.forget('uid-1');

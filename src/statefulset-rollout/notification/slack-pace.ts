@@ -28,7 +28,7 @@ const span = seconds(1);
 /** Tells how resources look, each once a second at most, and then the newest: to make messages of a thousand pods takes a while. */
 export class SlackPace<T extends object> {
   readonly #ports: SlackPacePorts<T>;
-  /** What was told within the last second, by uid. */
+  /** What was reported within the last second, by uid. */
   readonly #told = new Map<string, Told<T>>();
 
   constructor(ports: SlackPacePorts<T>) {
@@ -49,7 +49,7 @@ export class SlackPace<T extends object> {
     this.#ports.tell(view);
   }
 
-  /** Forgets a resource that is gone: how it looked last is told at once. */
+  /** Forgets a resource that is gone: how it looked last is reported at once. */
   forget(uid: string): void {
     const last = this.#told.get(uid);
     if (last === undefined) return;

@@ -112,7 +112,7 @@ describe('SlackRecords', () => {
     assert.deepEqual([bed.revisions, bed.released], [['7'], [uid]]);
   });
 
-  test('SlackRecords writes it again after another second where somebody else has written meanwhile', async () => {
+  test('SlackRecords writes it again after another second where another client has written meanwhile', async () => {
     bed.failure = new ApiError(
       { verb: 'patch', kind: 'StatefulsetRollout' },
       { status: 409, reason: 'Conflict', message: 'modified', details: {} },

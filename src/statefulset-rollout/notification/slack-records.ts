@@ -19,7 +19,7 @@ export interface SlackRecordPorts {
   readonly log: Logger;
   readonly rollouts: Pick<Informer<RolloutView>, 'lister'>;
   readonly unseenRollouts: Pick<UnseenWrites, 'answered'>;
-  /** Whether this process may write in this very moment: it holds the Lease, or there is none. */
+  /** Whether this process may write at this instant: it holds the Lease, or there is none. */
   readonly leads: () => boolean;
   /** Wakes a resource, as something is to be stored with its status. */
   readonly wake: (key: string) => void;
@@ -37,7 +37,7 @@ interface SlackRecord {
   readonly message: JsonObject;
 }
 
-/** So long a message that was just posted waits for a pass to store where it stands. */
+/** So long a message that was just posted waits for a pass to store where it is. */
 const patience = seconds(1);
 const type = resourceTypes.statefulsetRollouts;
 
@@ -79,7 +79,7 @@ export class SlackRecords {
     return true;
   }
 
-  /** Returns what is to be stored with the status of a resource; undefined: what stands there stays. */
+  /** Returns what is to be stored with the status of a resource; undefined: what is there stays. */
   of(uid: string): JsonObject | undefined {
     return this.#unstored.get(uid)?.message;
   }
@@ -105,7 +105,7 @@ export class SlackRecords {
 
   #writeLater(uid: string): void {
     if (this.#timers.has(uid)) return;
-    const options = { owner: 'where a message of Slack stands', background: true };
+    const options = { owner: 'storing the id of a message in Slack', background: true };
     const write = (): void => void this.#write(uid, 'as-seen');
     const timer = this.#ports.clock.timer(patience, write, options);
     this.#timers.set(uid, timer);
@@ -140,7 +140,7 @@ export class SlackRecords {
         return;
       }
       const err = errorOf(error);
-      log.warn('where a message of Slack stands cannot be stored', { ...place, err });
+      log.warn('the id of a message in Slack cannot be stored', { ...place, err });
     }
   }
 }

@@ -22,7 +22,7 @@ export interface SlackReportPorts extends SlackRecordPorts {
   readonly cluster: string;
 }
 
-/** A rollout, as it is to be told. */
+/** A rollout, as it is to be reported. */
 type RolloutLook = Omit<NewsParts, 'cluster'>;
 
 /** How the messages of a rollout fare. */
@@ -37,7 +37,7 @@ export class SlackReports {
   readonly #worker: SlackWorker;
   /** Keys of the resources, by uid. */
   readonly #places = new Map<string, { readonly namespace: string; readonly name: string }>();
-  /** Threads whose end was told. */
+  /** Threads whose end was reported. */
   readonly #told = new Set<string>();
   readonly #records: SlackRecords;
   readonly #pace: SlackPace<RolloutLook>;
@@ -54,7 +54,7 @@ export class SlackReports {
     });
   }
 
-  /** Has Slack show how the rollout stands, if anybody is to be told. */
+  /** Has Slack show how the rollout stands, if anything is to be reported. */
   show(look: RolloutLook): void {
     const { uid, spec } = look.rollout;
     if (spec.kind === 'invalid' || spec.value.slack === undefined) return;
@@ -78,7 +78,7 @@ export class SlackReports {
     return thread?.slots.get(0)?.ts === undefined ? undefined : { kind: 'healthy' };
   }
 
-  /** Returns where the messages stand, as it is to be stored with the status; undefined: what stands there stays. */
+  /** Returns where the messages stand, as it is to be stored with the status; undefined: what is there stays. */
   recordOf({ uid }: RolloutView): JsonObject | undefined {
     return this.#records.of(uid);
   }
@@ -109,7 +109,7 @@ export class SlackReports {
   /**
    * Settles what is stored.
    *
-   * @returns whether nothing follows until it is stored where a message stands: one at a time may be lost with the process
+   * @returns whether nothing follows until it is stored where a message is: one at a time may be lost with the process
    */
   #settled(thread: Thread, { kind }: SlackCall): boolean {
     this.#tellEnd(thread);
@@ -130,7 +130,7 @@ export class SlackReports {
     this.#told.add(id);
     const rollout = this.#ports.rollouts.lister.get(place.namespace, place.name);
     if (rollout === undefined) return;
-    const message = `Slack is told nothing any more in ${channel}: ${error ?? 'it refuses'}`;
+    const message = `No more messages are sent to Slack in ${channel}: ${error ?? 'it refuses'}`;
     tellRollout(rollout, { reason: 'NotificationFailed', message }, this.#ports.events);
   }
 }

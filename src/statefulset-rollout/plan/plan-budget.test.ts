@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonValue } from '#base/json.ts';
-import { type Parallelism, parallelismOf, type Room, roomOf } from './plan-budget.ts';
+import { type BudgetAllowance, type Parallelism, parallelismOf, roomOf } from './plan-budget.ts';
 
 function budget(given: {
   readonly max?: JsonValue;
@@ -73,7 +73,7 @@ describe('roomOf()', () => {
   });
   const cases: Record<
     string,
-    { readonly by: Parallelism; readonly away: number; readonly want: Room }
+    { readonly by: Parallelism; readonly away: number; readonly want: BudgetAllowance }
   > = {
     'is what the budget leaves': { by: of(5, 9), away: 2, want: { kind: 'room', slots: 3 } },
     'is no more than the server allows [T-34]': {

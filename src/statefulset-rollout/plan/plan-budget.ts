@@ -59,7 +59,7 @@ function countOf(value: JsonValue, replicas: number): number | undefined {
 }
 
 /** How many pods may go now. */
-export type Room =
+export type BudgetAllowance =
   | { readonly kind: 'room'; readonly slots: number }
   /** The controller of budgets has not looked at the budget as it is now. */
   | { readonly kind: 'unknown'; readonly budget: string }
@@ -69,7 +69,7 @@ export type Room =
  * Returns how many pods may go while `unavailable` of them are away: what the budget leaves, and never more than the server
  * would allow at this moment.
  */
-export function roomOf(parallelism: Parallelism, unavailable: number): Room {
+export function roomOf(parallelism: Parallelism, unavailable: number): BudgetAllowance {
   if (parallelism.kind === 'many-budgets') return parallelism;
   const left = Math.max(0, parallelism.most - unavailable);
   if (parallelism.kind === 'no-budget') return { kind: 'room', slots: left };

@@ -21,7 +21,7 @@ export function planEnd(pass: RolloutPass): Step {
   if (callback === undefined) return ended(pass);
   const { nextAttempt, message } = callback;
   if (nextAttempt !== undefined && isAhead(nextAttempt, now)) {
-    const text = `the receiver of the callback was not told: ${message}; it is called again at ${formatUtcSeconds(nextAttempt)}`;
+    const text = `the callback has failed: ${message}; it is sent again at ${formatUtcSeconds(nextAttempt)}`;
     return {
       phase: 'CallingBack',
       because: because('AwaitingCallback', text),
@@ -31,7 +31,7 @@ export function planEnd(pass: RolloutPass): Step {
   }
   return {
     phase: 'CallingBack',
-    because: because('CallingBack', `telling how it ended, for stage ${callback.stageId}`),
+    because: because('CallingBack', `calling back with the outcome, for stage ${callback.stageId}`),
     action: { kind: 'call-back' },
     changes: { ...changes, callback },
   };
@@ -45,7 +45,7 @@ function isAhead(nextAttempt: Instant, now: Instant): boolean {
   return nextAttempt > now && nextAttempt - now <= longestRetryAfter + storedTo;
 }
 
-/** Reports whether somebody asks how a rollout ended that has ended: another stage than the one that was told. */
+/** Reports whether a user asks how a rollout ended that has ended: another stage than the one that was reported. */
 export function isAsked({ progress, spec }: RolloutPass): boolean {
   if (progress.outcome === undefined || spec.callback === undefined) return false;
   return progress.callback.stageId !== spec.callback.stageId && isOpen(progress, spec.callback);
@@ -82,7 +82,7 @@ function outcomeIn({ progress, spec, now }: RolloutPass): Partial<RolloutProgres
 }
 
 /**
- * Returns the progress after one attempt that ended as `verdict` says. Nobody is called again about a resource that is deleted.
+ * Returns the progress after one attempt that ended as `verdict` says. No receiver is called again about a resource that is deleted.
  *
  * @param next of a failure that may pass
  */

@@ -58,7 +58,7 @@ describe('a pause', () => {
 });
 
 describe('a deadline', () => {
-  test('is told as what was waited for', () => {
+  test('is reported as what was waited for', () => {
     const play = rolling();
     play.allowed = 0;
     assert.equal(play.rest(), 'RollingOut PDBBlocked');

@@ -57,7 +57,7 @@ export type RolloutReason =
   | 'MultipleBudgets'
   | DiscoveryTrouble
   | 'RolloutPaused'
-  // How the outcome is told.
+  // How the outcome is reported.
   | 'CallingBack'
   | 'AwaitingCallback'
   | 'CallbackFailed'
@@ -101,7 +101,7 @@ export type RolloutAction =
       /** Whether more pods may go by it. */
       readonly isLowering: boolean;
     }
-  /** The set goes, and its pods stay, to be made anew over them. */
+  /** The set goes, and its pods stay, to be recreated over them. */
   | { readonly kind: 'orphan-pods'; readonly set: SetRef }
   | { readonly kind: 'delete-set'; readonly set: SetRef }
   /** Our marks go, and all else stays. */

@@ -7,7 +7,7 @@ import { because, type Step } from './plan-outcome.ts';
 
 const phase = 'Deleting';
 
-/** Returns the next step of a resource that is deleted: its set goes, or is let go; whoever waits is told; then it may go. */
+/** Returns the next step of a resource that is deleted: its set goes, or is let go; the receiver that waits is called back; then it may go. */
 export function planDeletion(snapshot: RolloutSnapshot, now: Instant): Step {
   const { resource, target, owner } = snapshot;
   if (!resource.hasFinalizer) {
@@ -39,7 +39,7 @@ export function planDeletion(snapshot: RolloutSnapshot, now: Instant): Step {
 }
 
 /**
- * Plans the farewell of a resource of which nothing is left. Those who wait for its outcome are told once, whatever becomes
+ * Plans the farewell of a resource of which nothing is left. Those who wait for its outcome are reported once, whatever becomes
  * of that: a receiver that does not answer keeps no resource.
  */
 function planFarewell({ resource, target }: RolloutSnapshot, now: Instant): Step {
@@ -57,7 +57,7 @@ function planFarewell({ resource, target }: RolloutSnapshot, now: Instant): Step
       changes: { isDeleted },
     };
   }
-  const message = `telling how it ended, for stage ${callback.stageId}, before it goes`;
+  const message = `calling back with the outcome, for stage ${callback.stageId}, before it goes`;
   const outcome = progress.outcome ?? halfWay(resource.name);
   const finishedAt = progress.finishedAt ?? now;
   return {

@@ -8,7 +8,7 @@ import type { RolloutPlan } from './plan-decision.ts';
 import { type Place, placesAfter } from './plan-places.ts';
 import { namesOf } from './plan-rotation.ts';
 
-/** What is told besides what a plan does or waits for. */
+/** What is reported besides what a plan does or waits for. */
 export type NoticeReason =
   | 'NoBudget'
   | 'OrderedReadyLimitsParallelism'
@@ -27,13 +27,13 @@ export interface NoticeParts {
   readonly snapshot: RolloutSnapshot;
   readonly plan: RolloutPlan;
   readonly now: Instant;
-  /** As it stands in the status that the plan's replaces. */
+  /** As it is in the status that the plan's replaces. */
   readonly before: RolloutProgress;
   /** Names of pods that were told to have leaked. */
   readonly leakedBefore: ReadonlySet<string>;
 }
 
-/** Returns what is to be told once the progress of the plan is stored. */
+/** Returns what is to be reported once the progress of the plan is stored. */
 export function noticesOfProgress(parts: NoticeParts): readonly Notice[] {
   const places = placesAfter(parts.snapshot, parts.plan.progress, parts.now);
   return [
@@ -55,7 +55,7 @@ function ofEviction({ snapshot, plan }: NoticeParts): readonly Notice[] {
     ...parallelismOf(budgets, replicas, spec.value.parallelWithoutBudget),
   };
   const without = `no PodDisruptionBudget selects the pods of ${target.set.name}: ${most} at a time`;
-  const ordered = `podManagementPolicy OrderedReady of ${target.set.name} makes pods anew one after the other; Parallel is faster`;
+  const ordered = `podManagementPolicy OrderedReady of ${target.set.name} recreates pods one after the other; Parallel is faster`;
   return [
     ...(kind === 'no-budget' ? [notice('NoBudget', without)] : []),
     ...(isOrdered ? [notice('OrderedReadyLimitsParallelism', ordered)] : []),
@@ -102,7 +102,7 @@ function ofLeak({ leakedBefore }: NoticeParts, places: readonly Place[]): readon
   return [notice('VersionLeak', message)];
 }
 
-/** Returns what is to be told once the set is written as the plan says. */
+/** Returns what is to be reported once the set is written as the plan says. */
 export function noticesOfWrite({ snapshot, plan, now }: NoticeParts): readonly Notice[] {
   const { target } = snapshot;
   if (target === undefined) return [];
@@ -121,7 +121,7 @@ export function noticesOfWrite({ snapshot, plan, now }: NoticeParts): readonly N
   if (plan.action?.kind !== 'release-set') return [];
   const stale = placesAfter(snapshot, plan.progress, now).filter(({ isStale }) => isStale);
   if (stale.length === 0) return [];
-  const message = `${namesOf(stale)} of ${set.name} run an old version; its strategy stays OnDelete, so that nobody replaces them`;
+  const message = `${namesOf(stale)} of ${set.name} run an old version; its strategy stays OnDelete, so that no controller replaces them`;
   return [notice('StalePodsLeft', message)];
 }
 

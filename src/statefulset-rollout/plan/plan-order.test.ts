@@ -109,7 +109,7 @@ describe('of what keeps pods from going', () => {
     assert.equal(toldBy(planWith(written(), [])), 'WaitingForReady PodsEvicted');
   });
 
-  test('nothing is told where no pod is left to go: what has gone is waited for (step 4) [J.2]', () => {
+  test('nothing is reported where no pod is left to go: what has gone is waited for (step 4) [J.2]', () => {
     const play = RolloutPlay.settled().edit({ percent: 20 }).want('v2');
     play.rest();
     const plan = planWith(play, obstacles.slice(1));

@@ -43,7 +43,7 @@ export function because(reason: RolloutReason, message: string): BecauseRollout 
   return { reason, message };
 }
 
-/** Returns the step by which a rollout ends, and whoever asked for it is to be told. */
+/** Returns the step by which a rollout ends, and its receiver is to be called back. */
 export function ending(outcome: Outcome, told: RolloutReason): Step {
   return {
     phase: 'CallingBack',

@@ -2,7 +2,7 @@ import type { RolledSet, RolloutSnapshot } from '../snapshot.ts';
 import { because, type RolloutPass, type Step } from './plan-outcome.ts';
 import { planClosed, planRestored } from './plan-pin.ts';
 import { isPinned, settingPartition } from './plan-pinned-set.ts';
-import { type Place, placesOf } from './plan-places.ts';
+import { type Place, rolloutPlaces } from './plan-places.ts';
 import { planRepair } from './plan-repair.ts';
 import { namesOf } from './plan-rotation.ts';
 
@@ -73,7 +73,7 @@ export function planPinAtRest(pass: RolloutPass, target: RolledSet): Step | unde
   }
   const off = planPinOff(pass, target);
   if (off !== undefined || spec.leakPolicy !== 'Pin') return off;
-  const places = placesOf(target, snapshot, { percent: spec.percent, now });
+  const places = rolloutPlaces(target, snapshot, { percent: spec.percent, now });
   if (isPinned(progress, set)) return planPinnedAtRest(pass, target, places);
   return progress.phase === 'RolloutDone' ? planPinOn(pass, target, places) : undefined;
 }

@@ -28,7 +28,7 @@ function ended(percent: number): RolloutPlay {
   return play;
 }
 
-/** The pod is lost, and the controller has made it anew, which is ready. */
+/** The pod is lost, and the controller has made it again, which is ready. */
 function lose(play: RolloutPlay, ordinal: number): void {
   play.put(ordinal, { state: 'terminating' }).settle();
 }
@@ -126,7 +126,7 @@ describe('pinning is switched off', () => {
     assert.deepEqual(play.done, []);
   });
 
-  test('by somebody else, which is remembered, and undone once all run one version', () => {
+  test('by another client, which is remembered, and undone once all run one version', () => {
     const play = pinned();
     if (play.set !== undefined) play.set.partition = undefined;
     assert.equal(play.run(), 'RolloutDone RolloutDone');
@@ -305,7 +305,7 @@ describe('a rollout that pins', () => {
     assert.deepEqual(play.done.slice(1, 3), ['partition 8', 'evict 9 8']);
   });
 
-  test('puts a partition back that somebody lowered, at the end too', () => {
+  test('puts a partition back that a user lowered, at the end too', () => {
     const play = ended(50);
     if (play.set !== undefined) play.set.partition = 1;
     play.rest();
@@ -394,7 +394,7 @@ describe('repair', () => {
     assert.deepEqual(play.done, []);
   });
 
-  test('takes nothing back to a version that nobody runs any more', () => {
+  test('takes nothing back to a version that no pod runs any more', () => {
     const play = RolloutPlay.settled().want('v2');
     play.run();
     play.edit({ leakPolicy: 'Pin', isLeakRepaired: true, percent: 20 });

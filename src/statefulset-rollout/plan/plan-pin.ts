@@ -40,7 +40,7 @@ export function planPinned(
   );
 }
 
-/** Returns the step that undoes what somebody did to the partition, or that was decided and has not come to be. */
+/** Returns the step that undoes what a user did to the partition, or that was decided and has not come to be. */
 export function planRestored(
   { progress }: Pick<RolloutPass, 'progress'>,
   { set }: RolledSet,

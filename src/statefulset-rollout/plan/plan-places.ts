@@ -32,13 +32,13 @@ export interface Place {
   readonly stuckBy: string | undefined;
 }
 
-/** What {@link placesOf} reads. */
+/** What {@link rolloutPlaces} reads. */
 type PlacesSnapshot = Pick<
   RolloutSnapshot,
   'resource' | 'discovery' | 'leaving' | 'watched' | 'stuckAfter'
 >;
 
-/** Returns the places as they are once `progress` is stored, the highest ordinal first; none where nothing can be told of them. */
+/** Returns the places as they are once `progress` is stored, the highest ordinal first; none where nothing is known of them. */
 export function placesAfter(
   snapshot: RolloutSnapshot,
   progress: RolloutProgress,
@@ -47,11 +47,11 @@ export function placesAfter(
   const { resource, target } = snapshot;
   if (target === undefined || resource.spec.kind === 'invalid') return [];
   const seen = { ...snapshot, resource: { ...resource, progress } };
-  return placesOf(target, seen, { percent: resource.spec.value.percent, now });
+  return rolloutPlaces(target, seen, { percent: resource.spec.value.percent, now });
 }
 
 /** Returns the places of a set, by ordinal, the highest first: the order in which they are rotated. */
-export function placesOf(
+export function rolloutPlaces(
   target: RolledSet,
   snapshot: PlacesSnapshot,
   { percent, now }: { readonly percent: number; readonly now: Instant },

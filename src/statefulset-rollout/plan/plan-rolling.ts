@@ -9,7 +9,7 @@ import { percentDeployed } from './plan-percent.ts';
 import { planPinned, planPinnedEnd } from './plan-pin.ts';
 import { planPinOff, planPinOn } from './plan-pin-switch.ts';
 import { isPinned } from './plan-pinned-set.ts';
-import { type Place, placesOf } from './plan-places.ts';
+import { type Place, rolloutPlaces } from './plan-places.ts';
 import { namesOf, planRotation, settlesAt, troubleOf } from './plan-rotation.ts';
 
 /** Returns the next step with a set that is as it is wanted: pods go, come, and are counted. */
@@ -24,7 +24,7 @@ export function planRolling(pass: RolloutPass, target: RolledSet): Step {
     const message = `${set.name} has ${set.spec.replicas} replicas, which is more than is rolled out`;
     return { phase: 'RollingOut', because: because('SetTooLarge', message) };
   }
-  const places = placesOf(target, snapshot, { percent: spec.percent, now });
+  const places = rolloutPlaces(target, snapshot, { percent: spec.percent, now });
   const changes = notedOn(pass, target, places);
   const counted = { ...pass, progress: { ...pass.progress, ...changes } };
   const step =
@@ -62,13 +62,13 @@ function notedOn(
   const { set, isRollback } = target;
   const healthy = places.filter(({ isTarget, isHealthy }) => isTarget && isHealthy).length;
   const isUnknown = discoveryHold(snapshot.discovery) !== undefined;
-  // Whoever cannot be asked takes nothing back of what has been reached.
+  // A Consul that cannot be asked takes nothing back of what has been reached.
   const percent = isUnknown
     ? progress.percentDeployed
     : percentDeployed(healthy, places.length, spec.percent);
   const isNew = progress.targetRevision !== set.status.updateRevision;
   const isBetter = healthy > progress.mostHealthy;
-  // Pods of the target that are new already have been reached, whoever made them so; where the set is seen with the version
+  // Pods of the target that are new already have been reached, whatever made them so; where the set is seen with the version
   // for the first time, those outside of it, too, as they cannot have come back since then.
   const reached = places.filter(
     ({ isTarget, pod, isStale, isRotated }) =>

@@ -80,7 +80,7 @@ describe('parallelism', () => {
     assert.equal(plan.action, undefined);
   });
 
-  test('counts a pod that somebody else deleted as away [T-49]', () => {
+  test('counts a pod that another client deleted as away [T-49]', () => {
     const play = rolling();
     play.rest();
     play.settle();
@@ -177,7 +177,7 @@ describe('an interval', () => {
 });
 
 describe('a refusal', () => {
-  test('is waited out, and told as the API server said it [T-35]', () => {
+  test('is waited out, and reported in the words of the API server [T-35]', () => {
     const play = rolling();
     play.rest();
     play.settle();
@@ -287,7 +287,7 @@ describe('service discovery', () => {
   });
 });
 
-test('what forbids any disruption forbids evictions, and is told', () => {
+test('what forbids any disruption forbids evictions, and is reported', () => {
   const play = rolling();
   const until = instant(play.now + 120_000);
   const because = { reason: 'AwaitingPredecessor', message: 'waiting' } as const;

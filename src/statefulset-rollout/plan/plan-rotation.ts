@@ -158,8 +158,8 @@ export function slotsFor({ places, parallelism }: Pick<Rotation, 'places' | 'par
 }
 
 /**
- * Returns how many pods may go beside those that controllers take of other sets: the status of the budget does not tell of them
- * in time, and nobody asks it for them.
+ * Returns how many pods may go in addition to those that controllers take of other sets: the status of the budget does not tell of them
+ * in time, and nothing asks it for them.
  */
 export function slotsBeside({ pass, target, places, parallelism }: Rotation): number {
   if (parallelism.kind !== 'budget') return places.length;
@@ -181,7 +181,7 @@ export function waitBeside({ pass, parallelism, candidates }: Rotation): Obstacl
 }
 
 /**
- * Returns the room for stuck pods. They take no room from the others, but no more of them than the budget has are made anew
+ * Returns the room for stuck pods. They take no room from the others, but no more of them than the budget has are recreated
  * at once: their successors may be no better. Where nothing is ready there is nothing to lose.
  */
 function roomForStuck(places: readonly Place[], parallelism: Parallelism): number {
@@ -195,7 +195,7 @@ function roomForStuck(places: readonly Place[], parallelism: Parallelism): numbe
   return Math.max(0, parallelism.most - underWay);
 }
 
-/** Reports whether it is being made anew. */
+/** Reports whether it is being recreated. */
 function isUnderWay({ slot, isStale }: Place): boolean {
   if (slot.kind === 'missing' || slot.kind === 'terminating') return true;
   return !isStale && slot.kind !== 'available';

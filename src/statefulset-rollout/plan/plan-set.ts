@@ -23,7 +23,7 @@ export function planSet(pass: RolloutPass): Step {
   if (contest !== undefined) return { phase: phaseOf(pass), because: contest };
   if (target === undefined) return planCreation(pass);
   if (target.set.isDeleting) {
-    const message = `${name} is being deleted; it is made anew once it is gone`;
+    const message = `${name} is being deleted; it is recreated once it is gone`;
     return {
       phase: 'CreatingStatefulSet',
       because: because('AwaitingDeletion', message),
@@ -34,7 +34,7 @@ export function planSet(pass: RolloutPass): Step {
 }
 
 /**
- * Returns why nobody moves the set: something else would, too, or may (D-63). Not even its template is written then: another
+ * Returns why no controller moves the set: something else would, too, or may (D-63). Not even its template is written then: another
  * one's set would lose what that has written.
  */
 export function contestOf({
@@ -43,7 +43,7 @@ export function contestOf({
   target,
 }: Pick<RolloutSnapshot, 'conflicts' | 'unknownOwners' | 'target'>): BecauseRollout | undefined {
   if (conflicts.length > 0) {
-    const message = `${target?.set.name ?? 'the set'} is moved by nobody, as ${conflicts.join(', ')} would move it, too`;
+    const message = `${target?.set.name ?? 'the set'} is left alone, as ${conflicts.join(', ')} would move it, too`;
     return because('ConflictingOwners', message);
   }
   return unknownOwners === undefined ? undefined : because('ViewNotFresh', unknownOwners);
@@ -69,7 +69,7 @@ function planCreation(pass: RolloutPass): Step {
   if (unasked !== undefined) return unasked;
   if (progress.phase !== 'CreatingStatefulSet') {
     const isLost = progress.targetRevision !== '';
-    const message = isLost ? `${name} has gone, and is made anew` : `${name} is not there yet`;
+    const message = isLost ? `${name} has gone, and is recreated` : `${name} is not there yet`;
     return {
       phase: 'CreatingStatefulSet',
       because: because('StatefulSetCreated', message),
@@ -137,7 +137,7 @@ function planImmutable(
 ): Step {
   const fields = paths.join(', ');
   if (spec.onImmutableChange === 'Fail' || !isSelectorEqual) {
-    const message = `the API server lets nobody change ${fields} of ${set.name}`;
+    const message = `immutable fields of ${set.name} differ: ${fields}`;
     return failing('ImmutableFieldChanged', message);
   }
   return {

@@ -47,7 +47,7 @@ export interface EvictionOwner {
   readonly uid: string;
   /** Waits before each eviction. @throws why none leaves */
   ready(): Promise<void>;
-  /** Approves an eviction in the very moment in which it would leave (D-49). @throws what forbids it */
+  /** Approves an eviction at the very moment when it would leave (D-49). @throws what forbids it */
   approve(pod: PodRef): Basis;
   /** Takes note of how each ended that was sent. */
   ended(pod: PodRef, result: EvictionResult): void;
@@ -73,7 +73,7 @@ interface Memory {
   readonly refused: Refused | undefined;
 }
 
-/** By a clock that nobody sets: a wall clock that is set back makes no wait longer. */
+/** By a clock that cannot be set: a wall clock that is set back makes no wait longer. */
 type Refused = Omit<EvictionRefusal, 'until'> & { readonly until: Monotonic };
 
 const nothing: Memory = { acceptedAt: undefined, refusals: 0, refused: undefined };
@@ -128,7 +128,7 @@ export class Evictions {
     const failed = ends.find((end) => end.kind === 'failed');
     if (failed !== undefined) throw failed.error;
     const accepted = ends.filter(({ kind }) => kind === 'accepted').length;
-    // Where all have moved, and nothing was done, there is no hurry: whoever looks again at once finds the same.
+    // Where all have moved, and nothing was done, there is no hurry: another look at once finds the same.
     const outrun = ends.find((end) => end.kind === 'outrun');
     if (outrun !== undefined && ends.every(({ kind }) => kind === 'outrun')) throw outrun.error;
     return accepted;

@@ -6,7 +6,7 @@ import type { SelectingBudget } from '../plan/plan-budget.ts';
 
 /** A PodDisruptionBudget of Kubernetes as this program keeps it. */
 export interface NativeBudgetView extends Cached {
-  /** Undefined where nothing stands: it selects nothing; an empty one selects all. */
+  /** Undefined where there is nothing: it selects nothing; an empty one selects all. */
   readonly selector: JsonObject | undefined;
   readonly maxUnavailable: JsonValue | undefined;
   readonly minAvailable: JsonValue | undefined;

@@ -10,9 +10,9 @@ import {
   rolloutMomentOf,
 } from './rollout-moment.ts';
 
-/** What approving a request in the moment of its sending goes through. */
+/** What approving a request at the instant of its sending goes through. */
 export interface RolloutApprovalPorts extends RolloutMomentPorts {
-  /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
+  /** Whether this process may disrupt at this instant: it holds the Lease, or there is none. */
   readonly leads: () => boolean;
   /** The term of the Lease; absent where there is none. */
   readonly term?: string;
@@ -26,7 +26,7 @@ export interface Asking {
 }
 
 /**
- * Plans anew, in the moment in which `pod` would be made to leave, and says what that rests on (D-49).
+ * Plans again, at the moment when `pod` would be made to leave, and says what that rests on (D-49).
  *
  * @throws OverruledError when the new plan does not have it, StaleBasisError when its view is not proven
  */
@@ -47,7 +47,7 @@ export function approvePod(
 }
 
 /**
- * Plans anew, in the moment in which a write of the set would leave.
+ * Plans again, at the moment when a write of the set would leave.
  *
  * @throws OverruledError when the new plan does not have it, StaleBasisError when the resource is not proven to be as it is
  * shown, or pods may go by it and the view of them is not
@@ -73,11 +73,11 @@ function isSameWrite(planned: RolloutAction | undefined, action: RolloutAction):
 }
 
 function momentOf({ key, decided, ports }: Asking): RolloutMoment {
-  // Also after a pause of the process, however long: whoever holds the Lease now is the one to plan.
+  // Also after a pause of the process, however long: the replica that holds the Lease now is the one to plan.
   if (!ports.leads()) throw new OverruledError('Cannot write as the Lease is not held any more');
   const moment = rolloutMomentOf(key, ports, decided);
   if (moment === undefined) throw new OverruledError('Cannot write as the resource is gone');
-  // Somebody may have paused it since, or deleted it.
+  // A user may have paused it since, or deleted it.
   if (!ports.proofs.isProven(moment.rollout, moment.monotonic)) {
     throw new StaleBasisError(Number.POSITIVE_INFINITY);
   }

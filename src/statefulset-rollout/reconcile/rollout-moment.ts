@@ -106,7 +106,7 @@ export function rolloutMomentOf(
   return { ...at, rollout, snapshot, proof: whole, plan, unreadRevisions, slack, slackMessage };
 }
 
-/** Reports whether a process before this one may have been in the midst of it. */
+/** Reports whether a process before this one may have been in the middle of it. */
 function isInMotion({ progress }: RolloutView): boolean {
   return progress.phase !== undefined && !isTerminal(progress.phase);
 }
@@ -121,7 +121,7 @@ function resourceOf(
   decided: Decided | undefined,
 ): RolloutSnapshot['resource'] {
   const { namespace, name, generation, isDeleting, spec } = rollout;
-  // An edit since then is a reason to decide anew.
+  // An edit since then is a reason to decide again.
   const { observedGeneration, progress } = decided?.generation === generation ? decided : rollout;
   return {
     namespace,

@@ -157,7 +157,7 @@ export class RolloutPassRun {
     const ended = { rollout, progress: plan.progress };
     if (plan.progress.callback.body === '') {
       const body = callbacks.bodyOf(ended, status);
-      // Nobody knows what to tell; an edit begins anew.
+      // It is unknown what to tell; an edit begins again.
       if (body === '') return this.#ended(moment, { kind: 'await-change' });
       return this.#noted(moment, { callback: { ...plan.progress.callback, body } }, signal);
     }
@@ -253,7 +253,7 @@ export class RolloutPassRun {
       // Before any attempt only what the resource says now tells whether there is a receiver.
       if (stageId === undefined && specOf(rollout)?.callback === undefined) return;
       const receiver = stageId === undefined ? 'the receiver' : `stage ${stageId}`;
-      const message = `${receiver} was not told that ${outcome?.message ?? 'it ended'}`;
+      const message = `${receiver} got no callback that says: ${outcome?.message ?? 'it ended'}`;
       tellRollout(rollout, { reason: 'CallbackSuperseded', message }, events);
     });
   }
@@ -274,7 +274,7 @@ function isKnown(
 const contested = {
   reason: 'DecisionContested',
   message:
-    'the same was decided within the last second, and somebody else changes the status or the StatefulSet back; it is decided once a second',
+    'the same was decided within the last second, and another client changes the status or the StatefulSet back; it is decided once a second',
 } as const;
 
 /** Returns when to look again: at once, or as soon as what was written shows. */

@@ -20,7 +20,7 @@ export interface RolloutWritePorts {
   readonly clock: Clock;
   readonly unseenRollouts: UnseenWrites;
   readonly proofs: ResourceProofs;
-  /** Whether this process may write in this very moment: it holds the Lease, or there is none. */
+  /** Whether this process may write at this instant: it holds the Lease, or there is none. */
   readonly leads: () => boolean;
 }
 
@@ -30,7 +30,7 @@ export type MissingStatus =
   | { readonly kind: 'now' }
   /** No decision rests on what has changed: it is stored no more than once a second, and sooner where a message was posted. */
   | { readonly kind: 'later'; readonly in: Millis }
-  /** The same was stored a moment ago, and somebody else has changed it back: what follows from it waits as well. */
+  /** The same was stored a moment ago, and another client has changed it back: what follows from it waits as well. */
   | { readonly kind: 'contested'; readonly in: Millis };
 
 /** A decision that was stored. */
@@ -62,7 +62,7 @@ export class RolloutWrites {
     this.#resources = new ResourceWrites({ client, clock, type, unseen, proofs });
   }
 
-  /** Returns whether `status` is to be stored in place of what stands there. */
+  /** Returns whether `status` is to be stored in place of what is there. */
   missing({ uid, writtenStatus }: RolloutView, status: JsonObject): MissingStatus {
     if (isSameJson(lasting(status), lasting(writtenStatus))) return { kind: 'nothing' };
     const decision = deciding(status);
@@ -77,7 +77,7 @@ export class RolloutWrites {
     return left > 0 ? { kind: 'later', in: millis(left) } : { kind: 'now' };
   }
 
-  /** Returns how long a decision is not stored again that was stored a moment ago, and does not stand there any more. */
+  /** Returns how long a decision is not stored again that was stored a moment ago, and does not be there any more. */
   #contestedFor(uid: string, decision: string): number {
     const before = this.#decisions.get(uid)?.find(({ text }) => text === decision);
     return before === undefined ? 0 : before.at + againAfter - this.#ports.clock.monotonic();

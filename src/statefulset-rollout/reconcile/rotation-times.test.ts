@@ -23,7 +23,7 @@ test('RotationTimes tells once how long it took until the successor of a pod is 
   assert.deepEqual(times.ended('u', placesIn(play), monotonic(14_000)), []);
 });
 
-test('RotationTimes tells nothing of pods that nobody awaits any more', () => {
+test('RotationTimes tells nothing of pods that nothing awaits any more', () => {
   const play = RolloutPlay.settled();
   const times = new RotationTimes();
   times.begin('u', { name: 'web-9', uid: 'before' }, monotonic(0));

@@ -19,7 +19,7 @@ export class RotationTimes {
     this.#gone.set(owner, gone);
   }
 
-  /** Returns how long it took for each whose successor is healthy by now, once; those that nobody awaits any more go. */
+  /** Returns how long it took for each whose successor is healthy by now, once; those that nothing awaits any more go. */
   ended(owner: string, places: readonly Place[], now: Monotonic): readonly Millis[] {
     const gone = this.#gone.get(owner);
     if (gone === undefined) return [];
@@ -40,7 +40,7 @@ export class RotationTimes {
   }
 }
 
-/** Reports whether a healthy pod stands there in place of the one with `uid`. */
+/** Reports whether a healthy pod is there in place of the one with `uid`. */
 function isSucceeded({ isHealthy, pod }: Place, uid: string): boolean {
   return isHealthy && pod?.uid !== uid;
 }

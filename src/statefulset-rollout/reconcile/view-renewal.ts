@@ -25,7 +25,7 @@ export async function readTarget(
 }
 
 /**
- * Keeps the view proven that the requests of one pass rest on: the resource, as somebody may have paused it since, and the set
+ * Keeps the view proven that the requests of one pass rest on: the resource, as a user may have paused it since, and the set
  * with its pods. A batch may take longer than a view may be old.
  */
 export class ViewRenewal {

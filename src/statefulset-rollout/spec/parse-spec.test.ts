@@ -91,7 +91,7 @@ test('parseStatefulsetRollout() calls a webhook as it stands, and signs with its
   });
 });
 
-test('parseStatefulsetRollout() puts the path of a stage in front of what stands behind a "?" (E-2)', () => {
+test('parseStatefulsetRollout() puts the path of a stage in front of what is behind a "?" (E-2)', () => {
   const urls: Readonly<Record<string, string>> = {
     'https://a': 'https://a/v1/stages/b/callback',
     'https://a/x/': 'https://a/x/v1/stages/b/callback',
@@ -182,7 +182,7 @@ describe('parseStatefulsetRollout() refuses', () => {
       spec: { ...bare, serviceDiscovery: { serviceNames: ['a/b'] } },
       want: 'spec.serviceDiscovery.serviceNames.0 must have 1 to 128 characters, and no "/", "?", "#" or space: got "a/b"',
     },
-    'a policy that nobody knows': {
+    'an unknown policy': {
       spec: { ...bare, deletionPolicy: 'Keep' },
       want: 'spec.deletionPolicy must be one of Auto, Delete, Orphan: got "Keep"',
     },
@@ -202,7 +202,7 @@ describe('parseStatefulsetRollout() refuses', () => {
   });
 });
 
-test('parseStatefulsetRollout() takes equal channels, and a discovery that asks nobody [T-05]', () => {
+test('parseStatefulsetRollout() takes equal channels, and a discovery that asks nothing [T-05]', () => {
   const equal = {
     ...bare,
     channel: '#a',
@@ -214,7 +214,7 @@ test('parseStatefulsetRollout() takes equal channels, and a discovery that asks 
   assert.equal(read.value.discovery, undefined);
 });
 
-test('parseStatefulsetRollout() never throws, whatever stands there', () => {
+test('parseStatefulsetRollout() never throws, whatever is there', () => {
   const fields = [
     ...Object.keys(published),
     'notifications',

@@ -31,7 +31,7 @@ const serviceRule: TextRule = {
 const enterpriseRule: TextRule = { ...datacenterRule, most: 64 };
 const mostServices = 20;
 
-/** Returns where the progress is told, if anywhere. */
+/** Returns where the progress is reported, if anywhere. */
 export function slackOf(
   spec: JsonObject,
   fields: RolloutFields,
@@ -72,7 +72,7 @@ export function callbackOf(
 function stageOf(bapi: JsonObject, fields: RolloutFields): CallbackTarget {
   const base = fields.required(bapi, 'spec.bapi.bapiUrl', urlRule);
   const stageId = fields.required(bapi, 'spec.bapi.stageId', stageRule);
-  // What stands behind a "?" stays there: appended to it, the path would be none.
+  // What is behind a "?" stays there: appended to it, the path would be none.
   const [place = '', ...query] = base.split(/(?=\?)/);
   const path = `/v1/stages/${encodeURIComponent(stageId)}/callback`;
   return { url: `${place.replace(/\/$/, '')}${path}${query.join('')}`, stageId };

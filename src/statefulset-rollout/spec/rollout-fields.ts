@@ -24,14 +24,14 @@ const secretKey: TextRule = {
 
 /** Reads the fields of a StatefulsetRollout, and keeps what is wrong with them. */
 export class RolloutFields extends SpecFields {
-  /** Returns the object at `path`; undefined where nothing stands, and where that is something else. */
+  /** Returns the object at `path`; undefined where there is nothing, and where that is something else. */
   object(parent: JsonObject, path: string): JsonObject | undefined {
     const value = parent[lastOf(path)] ?? undefined;
     if (value === undefined || isJsonObject(value)) return value;
     return this.refuse(path, 'must be an object', value);
   }
 
-  /** Returns the text at `path`; undefined where nothing stands, and where that is not as `rule` says. */
+  /** Returns the text at `path`; undefined where there is nothing, and where that is not as `rule` says. */
   matching(parent: JsonObject, path: string, rule: TextRule): string | undefined {
     const value = parent[lastOf(path)] ?? undefined;
     if (value === undefined) return undefined;
@@ -58,7 +58,7 @@ export class RolloutFields extends SpecFields {
     return found ?? words[0];
   }
 
-  /** Returns the reference to a Secret at `path`; undefined where nothing stands, and where it is refused. */
+  /** Returns the reference to a Secret at `path`; undefined where there is nothing, and where it is refused. */
   secret(parent: JsonObject, path: string): SecretKey | undefined {
     const reference = this.object(parent, path);
     if (reference === undefined) return undefined;

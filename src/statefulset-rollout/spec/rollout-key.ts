@@ -21,7 +21,7 @@ export function hashOf(value: JsonValue): string {
 }
 
 /**
- * Returns by what this rollout is told from the one before: another identity, another percentage, or another set but for its
+ * Returns by what this rollout is distinguished from the one before: another identity, another percentage, or another set but for its
  * number of replicas.
  */
 export function wantedRollout({ set, identity, percent }: StatefulsetRolloutSpec): WantedRollout {

@@ -28,7 +28,7 @@ const ofPods: ReadonlySet<string> = new Set([
 
 const podSpec = ['spec', 'template', 'spec'];
 
-/** Returns by what the elements of the list at `path` of a StatefulSet are told apart; undefined where they are not. */
+/** Returns by what the elements of the list at `path` of a StatefulSet are distinguished; undefined where they are not. */
 export function keyOfList(path: readonly string[]): string | undefined {
   const name = path.at(-1) ?? '';
   const isInPod = podSpec.every((each, at) => path[at] === each);

@@ -3,7 +3,7 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { isNotFound } from '#kubernetes/transport/api-error.ts';
 import { objectAt, stringAt } from '#statefulset/parse-fields.ts';
 
-/** Revisions whose age is remembered; whoever is forgotten is read again. */
+/** Revisions whose age is remembered; one that is forgotten is read again. */
 const most = 1_000;
 
 /** When revisions of sets were made: one that was made before another is a former version, which has come back. */

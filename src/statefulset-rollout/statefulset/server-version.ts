@@ -4,7 +4,7 @@ import { isForbidden, isNotFound } from '#kubernetes/transport/api-error.ts';
 import { stringAt } from '#statefulset/parse-fields.ts';
 import type { PinSupport } from '../snapshot.ts';
 
-/** Before it some releases make pods below a partition anew on the new version. */
+/** Before it some releases make pods below a partition again on the new version. */
 const firstMinor = 29;
 
 /** Whether the StatefulSet controller of the cluster can pin pods, as its version tells: read once a term, when it is needed. */
@@ -44,7 +44,7 @@ export function supportOf(version: string): PinSupport {
   const [, major, minor] = /^v(\d+)\.(\d+)/.exec(version) ?? [];
   const isNew = Number(major) > 1 || (Number(major) === 1 && Number(minor) >= firstMinor);
   if (isNew) return { kind: 'supported' };
-  const told = version === '' ? 'a version that it does not tell' : version;
+  const told = version === '' ? 'a version that it does not report' : version;
   const message = `Kubernetes 1.${firstMinor} or later is needed, or --pin-assume-patched: the API server has ${told}`;
   return { kind: 'unsupported', message };
 }

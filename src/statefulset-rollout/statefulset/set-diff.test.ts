@@ -189,7 +189,7 @@ describe('diffOfSets()', () => {
     assert.deepEqual(objectAt(objectAt(now, 'spec'), 'updateStrategy'), { type: 'OnDelete' });
   });
 
-  test('replaces a list whose elements cannot be told apart, and leaves it where it is the same', async () => {
+  test('replaces a list whose elements cannot be distinguished, and leaves it where it is the same', async () => {
     const ports = [
       { name: 'dns', containerPort: 53, protocol: 'UDP' },
       { name: 'dns-tcp', containerPort: 53, protocol: 'TCP' },

@@ -87,7 +87,7 @@ class Diff {
     return Object.keys(patch).length === 0 ? undefined : patch;
   }
 
-  /** Returns what the patch says of a list whose elements are told apart by `key`, with their order. */
+  /** Returns what the patch says of a list whose elements are distinguished by `key`, with their order. */
   #list({ last, live, wanted }: Three, path: readonly string[], key: string): JsonObject {
     const [now, next] = [elementsOf(live, key), elementsOf(wanted, key)];
     if (now === undefined || next === undefined) return this.#replacedList({ live, wanted }, path);
@@ -143,7 +143,7 @@ class Diff {
     return { ...wanted, $retainKeys: Object.keys(wanted) };
   }
 
-  /** Returns a list that replaces the whole, as its elements cannot be told apart: two ports of one number, say. */
+  /** Returns a list that replaces the whole, as its elements cannot be distinguished: two ports of one number, say. */
   #replacedList({ live, wanted }: Omit<Three, 'last'>, path: readonly string[]): JsonObject {
     if (!isJsonArray(wanted) || !isJsonArray(live) || isCovered(wanted, live, path)) return {};
     this.paths.push(textOf(path));

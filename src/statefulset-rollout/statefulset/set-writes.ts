@@ -148,7 +148,7 @@ export class SetWrites {
     const ownerReferences = [{ $patch: 'delete', uid: rollout.uid }];
     const document = {
       metadata: { uid, resourceVersion, annotations, ownerReferences },
-      // Nobody would move its partition any more.
+      // No controller would move its partition any more.
       ...(isPinned(rollout.progress, set) && { spec: { updateStrategy: strategyOf(undefined) } }),
     };
     const body = { kind: 'strategic', document } as const;

@@ -89,7 +89,7 @@ describe('wantedSet()', () => {
     assert.equal((annotations as JsonObject)[rolloutAnnotation], 'ns/r');
   });
 
-  test('says nothing of replicas that somebody else sets', () => {
+  test('says nothing of replicas that another client sets', () => {
     const { spec } = parseRollout(rollout());
     assert.ok(spec.kind === 'valid');
     const set = wantedSet(spec.value.set, { ...wish, replicas: undefined });

@@ -20,13 +20,13 @@ export interface SetWish {
   readonly namespace: string;
   /** Of the resource. */
   readonly rollout: string;
-  /** Undefined: they are somebody else's to say. */
+  /** Undefined: they are decided by another owner. */
   readonly replicas: number | undefined;
   /** @default OnDelete */
   readonly strategy?: JsonObject;
 }
 
-/** The strategy of a set whose pods only go when somebody deletes them. */
+/** The strategy of a set whose pods only go when a user deletes them. */
 export const onDelete: JsonObject = Object.freeze({ type: 'OnDelete', rollingUpdate: null });
 
 /** Returns the set as it is to be. Nothing is added to the pod template: that would be another revision. */

@@ -22,7 +22,7 @@ interface DiscoveryParts {
 
 const nothing: DiscoveryStatus = { fields: {}, isReady: () => false };
 
-/** Returns what is known now; what was written before where nobody knows now, or the rollout has ended. */
+/** Returns what is known now; what was written before where that is unknown now, or the rollout has ended. */
 export function discoveryStatus(
   { rollout, snapshot }: DiscoveryParts,
   places: readonly Place[],

@@ -75,9 +75,9 @@ function limits({ snapshot }: ConditionParts): Wanted {
     ? {
         reason: 'OrderedReady',
         message:
-          'podManagementPolicy OrderedReady makes pods anew one after the other; Parallel is faster',
+          'podManagementPolicy OrderedReady recreates pods one after the other; Parallel is faster',
       }
-    : { reason: 'Parallel', message: 'pods are made anew beside one another' };
+    : { reason: 'Parallel', message: 'pods are recreated in parallel' };
   return snapshot.target === undefined
     ? {}
     : { ParallelismLimited: { status: isOrdered ? 'True' : 'False', because } };
@@ -101,7 +101,7 @@ function callback({ snapshot, plan }: ConditionParts): Wanted {
   if (spec.kind === 'invalid' || spec.value.callback === undefined) return {};
   const { stageId } = spec.value.callback;
   if (deliveredStage === stageId) {
-    const because = { reason: 'CallbackDelivered', message: `stage ${stageId} was told` };
+    const because = { reason: 'CallbackDelivered', message: `stage ${stageId} was called back` };
     return { CallbackDelivered: { status: 'True', because } };
   }
   if (last.stageId !== stageId || last.code === '') return {};
@@ -149,7 +149,7 @@ function whyUnpinned({
   return { reason: 'PinUnavailable', message: why };
 }
 
-/** Returns why pods cannot be pinned, where that is news against what stands in `before`; undefined where it is not. */
+/** Returns why pods cannot be pinned, where that is new against what is in `before`; undefined where it is not. */
 export function newlyUnpinned(
   parts: Pick<ConditionParts, 'snapshot' | 'plan' | 'places'>,
   before: JsonObject,

@@ -24,11 +24,11 @@ export interface StatusParts {
   readonly now: Instant;
   /** How Slack takes messages, as far as this process has sent some. */
   readonly slack?: SlackHealth | undefined;
-  /** Where messages of Slack stand, where that is not stored yet. @default what stands there stays */
+  /** Where messages of Slack stand, where that is not stored yet. @default what is there stays */
   readonly slackMessage?: JsonObject | undefined;
 }
 
-/** What is shown of a moment: made once, for whoever stores it, and for Slack. */
+/** What is shown of a moment: made once, for the store and for Slack. */
 export interface ShownStatus {
   /** The highest ordinal first. */
   readonly places: readonly Place[];
@@ -260,7 +260,7 @@ const rolling: readonly unknown[] = [
 ] satisfies Phase[];
 
 /**
- * Returns the part that decisions rest on: it is stored before anything rests on it. What is counted anew at each look is
+ * Returns the part that decisions rest on: it is stored before anything rests on it. What is counted again at each look is
  * none of it, and neither is when the last pod came up: a deadline may be a second late.
  */
 export function deciding(status: JsonObject): JsonObject {

@@ -43,7 +43,7 @@ interface Place {
 /**
  * Bounds the connections of a server without turning newcomers away: one that comes to a full server takes the place
  * of the one on which nothing was asked or answered for longest, whether it has agreed on TLS or not. A client that holds
- * connections and asks nothing, or never ends asking, thus keeps nobody out; an API server whose idle connection was
+ * connections and asks nothing, or never ends asking, thus keeps no client out; an API server whose idle connection was
  * taken opens another.
  */
 export class ConnectionPlaces {

@@ -144,7 +144,7 @@ for (const [what, [before, span]] of Object.entries(graces)) {
   });
 }
 
-test('ConnectionQueue ends a connection at once of whoever has most, for one of another address', () => {
+test('ConnectionQueue ends a connection at once of the address that has most, for one of another address', () => {
   const bed = new Bed();
   bed.come(1, stranger);
   bed.come(2, stranger);

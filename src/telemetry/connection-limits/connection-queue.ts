@@ -31,7 +31,7 @@ interface Waiting {
 
 /**
  * Has connections wait that find no place, as if they had not been taken yet: who evicts comes to no error by that. One that
- * is served while others wait is told with an answer to come anew after its turn. Who waits is served in order, those first
+ * is served while others wait is reported with an answer to come again after its turn. Who waits is served in order, those first
  * whose address has the fewest places: nobody keeps others out by the number of connections alone.
  */
 export class ConnectionQueue {

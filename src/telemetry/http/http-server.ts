@@ -82,7 +82,7 @@ class PlainHttpServer implements HttpServer {
       this.#answer(app(request, underWay.enter(request, response)), response);
     });
     const whole: RequestListener = (request, response) => {
-      // A thousand may stand in one chunk, which is parsed to its end.
+      // A thousand may be in one chunk, which is parsed to its end.
       if (!underWay.isRefused(request)) listener(request, response);
     };
     this.#server =

@@ -23,7 +23,7 @@ test('createProcessRegistry() exposes what every client library exposes of a pro
     assert.ok(valueOf(text, name) > 0, name);
 });
 
-test('createProcessRegistry() measures CPU time and busy time anew at each exposition', async () => {
+test('createProcessRegistry() measures CPU time and busy time again at each exposition', async () => {
   const registry = createProcessRegistry();
   // Before its first turn the loop counts nothing.
   await setImmediate();

@@ -36,7 +36,7 @@ export function declareRequestVectors(registry: MetricsRegistry): RequestVectors
   });
   const rejected = registry.counter({
     name: 'rollout_operator_client_invalid_cluster_validation_label_requests_total',
-    help: 'Requests of ours that the cluster check of somebody else turned away.',
+    help: 'Requests of this operator that the cluster validation of another server rejected.',
     labels: ['method', 'protocol', 'request_cluster'],
   });
   return {

@@ -113,7 +113,7 @@ describe('RolloutMetrics', () => {
     ]);
   });
 
-  test('asks how long the queue is when somebody looks, and not of one that is gone [G-5]', async () => {
+  test('asks how long the queue is when a user looks, and not of one that is gone [G-5]', async () => {
     const { metrics, series } = opened();
     let depth = 3;
     metrics.watchQueue(() => depth);
@@ -124,7 +124,7 @@ describe('RolloutMetrics', () => {
     assert.deepEqual(await series('queue'), []);
   });
 
-  test('counts what goes to Slack, to Consul and back to whoever asked [G-6]', async () => {
+  test('counts what goes to Slack, to Consul and back to the receiver [G-6]', async () => {
     const { metrics, series } = opened();
     metrics.slackCalled('chat.update', 'ok');
     metrics.slackLimited();

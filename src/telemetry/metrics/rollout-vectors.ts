@@ -194,7 +194,7 @@ export function declareRolloutOutside(
     }),
     consulAge: registry.gauge({
       name: 'statefulset_rollout_consul_snapshot_age_seconds',
-      help: 'Time since Consul last told how pods are.',
+      help: 'Time since Consul last reported the health of pods.',
       labels: [],
       beforeExposed: showConsulAge,
     }),

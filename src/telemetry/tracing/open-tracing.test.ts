@@ -313,7 +313,7 @@ function field(message: Buffer, wanted: number): Buffer {
   throw new Error(`no field ${wanted}`);
 }
 
-test('openTracing() posts protobuf unless it is told otherwise', async () => {
+test('openTracing() posts protobuf unless a variable says otherwise', async () => {
   const sending = new Sending(() => answered(200));
   await (await sending.closing()).closed;
   const [post] = sending.posted;

@@ -28,7 +28,7 @@ export type PostSpans = (
 /** What {@link OtlpExporter} works with. */
 export interface OtlpExporterOptions {
   readonly settings: OtlpSettings;
-  /** Most spans under way at once: the SDK sends a batch beside the others for each that fails. */
+  /** Most spans under way at once: the SDK sends a batch in addition to the others for each that fails. */
   readonly most: number;
   readonly post: PostSpans;
   readonly clock: Clock;

@@ -118,7 +118,7 @@ const ofTheConnection: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Returns `pairs` of `variable` with names in lower case; values are not told. @throws {TracingVariableError} */
+/** Returns `pairs` of `variable` with names in lower case; values are not reported. @throws {TracingVariableError} */
 function headersOf(
   variable: string,
   pairs: Readonly<Record<string, string>>,

@@ -15,7 +15,7 @@ const propagators = [
 /**
  * Reads `OTEL_PROPAGATORS`: W3C's trace context, unless it leaves that out.
  *
- * @throws {TracingVariableError} where it names something that nobody knows
+ * @throws {TracingVariableError} where it names something that is unknown
  */
 export function readPropagation(variables: TracingVariables): {
   readonly isPropagated: boolean;

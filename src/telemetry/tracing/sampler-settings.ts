@@ -11,7 +11,7 @@ import {
 export interface SamplerSettings {
   /** Which of the traces that begin here: all, none, or this share of them. */
   readonly root: 'all' | 'none' | number;
-  /** Whether a trace that somebody else began is recorded as it is there. */
+  /** Whether a trace that another client began is recorded as it is there. */
   readonly isParentBased: boolean;
 }
 
@@ -121,7 +121,7 @@ function remote(settings: SamplerSettings, asked: string): ReadSampler {
     settings,
     note: {
       level: 'warn',
-      message: 'nobody is asked how much to trace, the share is fixed',
+      message: 'no sampler is asked how much to trace, the share is fixed',
       fields: {
         asked_for: asked,
         share: String(settings.root),

@@ -106,7 +106,7 @@ const notes: Record<string, readonly [env: Variables, want: readonly string[]]> 
     { ...endpoint, OTEL_SDK_DISABLED: 'TRUE' },
     ['info: tracing is switched off variable=OTEL_SDK_DISABLED'],
   ],
-  'says that nobody is asked how much to trace': [
+  'says that nothing is asked how much to trace': [
     {
       ...endpoint,
       OTEL_TRACES_SAMPLER: 'parentbased_jaeger_remote',
@@ -114,7 +114,7 @@ const notes: Record<string, readonly [env: Variables, want: readonly string[]]> 
         'endpoint=http://jaeger:5778,pollingIntervalMs=5000,initialSamplingRate=0.25',
     },
     [
-      'warn: nobody is asked how much to trace, the share is fixed asked_for=OTEL_TRACES_SAMPLER=parentbased_jaeger_remote share=0.25 set_instead=OTEL_TRACES_SAMPLER=parentbased_traceidratio and OTEL_TRACES_SAMPLER_ARG',
+      'warn: no sampler is asked how much to trace, the share is fixed asked_for=OTEL_TRACES_SAMPLER=parentbased_jaeger_remote share=0.25 set_instead=OTEL_TRACES_SAMPLER=parentbased_traceidratio and OTEL_TRACES_SAMPLER_ARG',
     ],
   ],
   'says which formats of propagation it leaves out': [
@@ -295,15 +295,15 @@ const problems: Record<string, readonly [env: Variables, want: string]> = {
     { [traces]: 'collector:4318' },
     'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT must be a URL such as "http://collector:4318": got "collector:4318"',
   ],
-  'an endpoint with a password, which is not told': [
+  'an endpoint with a password, which is not reported': [
     { [traces]: 'http://user:p@ss@host:port/' },
     'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT must be a URL such as "http://collector:4318": got "…@host:port/"',
   ],
-  'an exporter that nobody knows': [
+  'an unknown exporter': [
     { OTEL_TRACES_EXPORTER: 'jager' },
     'OTEL_TRACES_EXPORTER must be one of otlp, none, console: got "jager"',
   ],
-  'a protocol that nobody knows': [
+  'an unknown protocol': [
     { OTEL_EXPORTER_OTLP_PROTOCOL: 'http' },
     'OTEL_EXPORTER_OTLP_PROTOCOL must be one of http/protobuf, http/json, grpc: got "http"',
   ],
@@ -311,7 +311,7 @@ const problems: Record<string, readonly [env: Variables, want: string]> = {
     { OTEL_EXPORTER_OTLP_TIMEOUT: '10s' },
     'OTEL_EXPORTER_OTLP_TIMEOUT must be a whole number of at least 1: got "10s"',
   ],
-  'a sampler that nobody knows': [
+  'an unknown sampler': [
     { [sampler]: 'sometimes' },
     'OTEL_TRACES_SAMPLER must be one of always_on, always_off, traceidratio, jaeger_remote, parentbased_always_on, parentbased_always_off, parentbased_traceidratio, parentbased_jaeger_remote: got "sometimes"',
   ],
@@ -323,11 +323,11 @@ const problems: Record<string, readonly [env: Variables, want: string]> = {
     { [sampler]: 'jaeger_remote' },
     'OTEL_TRACES_SAMPLER_ARG must be such as "endpoint=http://host:5778,initialSamplingRate=0.25": got nothing',
   ],
-  'headers that are no pairs, which are not told': [
+  'headers that are no pairs, which are not reported': [
     { OTEL_EXPORTER_OTLP_HEADERS: 'a=b,secret' },
     'OTEL_EXPORTER_OTLP_HEADERS must be pairs such as "key=value,other=value", values percent-encoded: got something else as pair 2',
   ],
-  'a header whose value has a line break, which is not told': [
+  'a header whose value has a line break, which is not reported': [
     { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=secret%0d%0ax' },
     'OTEL_EXPORTER_OTLP_HEADERS must be headers of HTTP that may be chosen: got a value of "authorization" with characters that no header may have',
   ],
@@ -343,7 +343,7 @@ const problems: Record<string, readonly [env: Variables, want: string]> = {
     { OTEL_EXPORTER_OTLP_HEADERS: 'Transfer-Encoding=chunked' },
     'OTEL_EXPORTER_OTLP_HEADERS must be headers of HTTP that may be chosen: got "transfer-encoding", which this program sets itself',
   ],
-  'an endpoint that is none, with a key that is not told': [
+  'an endpoint that is none, with a key that is not reported': [
     { OTEL_EXPORTER_OTLP_ENDPOINT: 'http//collector:4318?api-key=secret' },
     'OTEL_EXPORTER_OTLP_ENDPOINT must be a URL such as "http://collector:4318": got "http//collector:4318?…"',
   ],
@@ -363,7 +363,7 @@ const problems: Record<string, readonly [env: Variables, want: string]> = {
     { JAEGER_ENDPOINT: 'jaeger' },
     'JAEGER_ENDPOINT must be a URL such as "http://collector:14268/api/traces": got "jaeger"',
   ],
-  'a propagator that nobody knows': [
+  'an unknown propagator': [
     { OTEL_PROPAGATORS: 'w3c' },
     'OTEL_PROPAGATORS must be names of tracecontext, none, baggage, jaeger, b3, b3multi, xray, ottrace, between commas: got "w3c"',
   ],

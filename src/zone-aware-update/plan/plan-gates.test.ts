@@ -37,7 +37,7 @@ describe('planGates() by an alarm', () => {
     assert.equal(play.status.isPaused, false);
   });
 
-  test('[zau 27] lets nothing go, and says nothing of a pause, where nobody knows', () => {
+  test('[zau 27] lets nothing go, and says nothing of a pause, where that is unknown', () => {
     const play = alarmed();
     play.look();
     assert.deepEqual(play.ring('unknown').look(), ['hold AlarmUnknown']);
@@ -114,7 +114,7 @@ describe('planGates() by a query', () => {
     assert.equal(play.status.isPaused, false);
   });
 
-  test('holds where nobody knows, and says nothing of a pause', () => {
+  test('holds where that is unknown, and says nothing of a pause', () => {
     const play = queried();
     play.look();
     assert.deepEqual(play.ring('unknown', 'query').look(), ['hold QueryUnknown']);
@@ -165,7 +165,7 @@ describe('planGates() by an alarm and a query', () => {
     assert.deepEqual(play.plan().requeue, { kind: 'at', at: play.now + 4_000 });
   });
 
-  test('looks again when the answer that is the first to grow old does, whichever is told', () => {
+  test('looks again when the answer that is the first to grow old does, whichever is reported', () => {
     const play = queried('Pause');
     play.look();
     play.ring('unknown', 'query');

@@ -161,7 +161,7 @@ function zoneUnknown({ target }: Pass, slots: readonly OldSlot[]): Outcome {
   return held('ZoneUnknown', message);
 }
 
-/** Reports whether no node has taken a pod: it serves nobody, in whichever zone the one before it ran. */
+/** Reports whether no node has taken a pod: it serves no client, in whichever zone the one before it ran. */
 function hasNoNode({ pod }: OldSlot): boolean {
   return pod.nodeName === undefined;
 }

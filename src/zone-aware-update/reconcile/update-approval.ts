@@ -11,9 +11,9 @@ import {
   updateMomentOf,
 } from './update-moment.ts';
 
-/** What approving a deletion in the moment of its sending goes through. */
+/** What approving a deletion at the instant of its sending goes through. */
 export interface UpdateApprovalPorts extends UpdateMomentPorts {
-  /** Whether this process may disrupt in this very moment: it holds the Lease, or there is none. */
+  /** Whether this process may disrupt at this instant: it holds the Lease, or there is none. */
   readonly leads: () => boolean;
   /** The term of the Lease; absent where there is none. */
   readonly term?: string;
@@ -27,7 +27,7 @@ export interface Approved {
 }
 
 /**
- * Plans anew, in the moment in which `wanted` would leave as a part of the step `begun`, and says what it rests on (D-49).
+ * Plans again, at the moment when `wanted` would leave as a part of the step `begun`, and says what it rests on (D-49).
  *
  * @throws OverruledError when the new plan does not have it, StaleBasisError when its view is not proven
  */

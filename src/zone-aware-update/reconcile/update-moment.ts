@@ -132,7 +132,7 @@ function statusBefore(update: UpdateView): UpdateStatus {
   return { ...status, updateStep: 0, deletedReplicas: 0 };
 }
 
-/** Reports whether a process before this one may have been in the midst of a step. */
+/** Reports whether a process before this one may have been in the middle of a step. */
 function isInMotion({ status }: UpdateView, target: UpdatedSet | undefined): boolean {
   if (target === undefined) return false;
   const { updateRevision } = target.set.status;

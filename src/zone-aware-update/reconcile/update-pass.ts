@@ -52,7 +52,7 @@ const closedReasons: readonly UpdateReason[] = [
   'QueryUnknown',
 ];
 
-/** How long a write of somebody else may be missing in its cache before that is looked into. */
+/** How long a write of another owner may be missing in its cache before that is looked into. */
 const patience = seconds(10);
 
 /**
@@ -117,7 +117,7 @@ export class UpdatePass {
     return { ...ended, holds, requeue: sooner(requeue, answers) };
   }
 
-  /** Returns how long the current revision waits which somebody else keeps changing back. */
+  /** Returns how long the current revision waits which another client keeps changing back. */
   #pauseOf(
     { set, to }: Of<'set-current-revision'>,
     { monotonic }: UpdateMoment,
@@ -157,7 +157,7 @@ export class UpdatePass {
     promotions.sweep(at);
     promotions.written({ key: set.uid, to, at }, (writes, wait) => {
       const message =
-        `status.currentRevision of ${set.name} was set to ${to} ${writes} times, and somebody else changes it back to ${from}; ` +
+        `status.currentRevision of ${set.name} was set to ${to} ${writes} times, and another client changes it back to ${from}; ` +
         `it is written again after ${wait / 1000} s`;
       return { reason: 'RevisionContested', message };
     });
@@ -196,7 +196,7 @@ export class UpdatePass {
     return plan.requeue;
   }
 
-  /** Reports whether alarm and query are being asked anew: what their last answers came to is still so. */
+  /** Reports whether alarm and query are being asked again: what their last answers came to is still so. */
   #isPassing({ update, plan }: UpdateMoment): boolean {
     const { reason } = plan.progressing.because;
     if (reason !== 'AwaitingAlarm' && reason !== 'AwaitingQuery') return false;

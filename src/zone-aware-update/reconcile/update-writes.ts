@@ -29,7 +29,7 @@ export interface UpdateWritePorts {
   readonly proofs: ResourceProofs;
 }
 
-/** How often a write is tried anew that lost against one to the spec. */
+/** How often a write is tried again that lost against one to the spec. */
 const mostTries = 3;
 const type = resourceTypes.zoneAwareUpdates;
 
@@ -57,7 +57,7 @@ export class UpdateWrites {
     this.#resources = new ResourceWrites({ client, clock, type, unseen, proofs });
   }
 
-  /** Returns the status that says `wanted`; undefined where that stands there already, or all of it that is kept. */
+  /** Returns the status that says `wanted`; undefined where that is there already, or all of it that is kept. */
   missing(update: UpdateView, wanted: WantedStatus, now: Instant): JsonObject | undefined {
     const next = this.#bare.has(update.uid)
       ? formatUpdateStatus(wanted.status)
@@ -75,7 +75,7 @@ export class UpdateWrites {
   }
 
   /**
-   * Stores what `wanted` says, where somebody else has not changed the status since: a step that was done counts, also when
+   * Stores what `wanted` says, where another client has not changed the status since: a step that was done counts, also when
    * the spec was edited meanwhile.
    *
    * @throws what the request fails with
@@ -131,7 +131,7 @@ function statusOf(
   return { ...formatUpdateStatus(status), observedGeneration: generation, conditions };
 }
 
-/** Counts of old pods change with a step; alone only where somebody else writes zones, which are kept, as ours are. */
+/** Counts of old pods change with a step; alone only where another client writes zones, which are kept, as ours are. */
 function wordless(stored: JsonObject): JsonObject {
   const kept = Object.entries(stored).filter(([field]) => field !== 'oldReplicas');
   const status: JsonObject = Object.fromEntries(kept);

@@ -29,7 +29,7 @@ describe('parseZoneAwareUpdate()', () => {
     });
   });
 
-  test('looks at no query where it is to be ignored, whatever stands there', () => {
+  test('looks at no query where it is to be ignored, whatever is there', () => {
     const spec = { pauseRolloutQuery: { expr: 1 }, ignoreAlarm: true };
     const parsed = parseZoneAwareUpdate({ spec });
     assert.ok(parsed.kind === 'valid');

@@ -26,7 +26,7 @@ export interface NamespaceViewPorts {
   readonly statefulSets: Cache<StatefulSetView>;
 }
 
-/** All pods and sets of a namespace in one moment. */
+/** All pods and sets of a namespace at one instant. */
 export interface ProvenNamespace {
   /** The same object while nothing has changed. */
   readonly view: NamespaceView;

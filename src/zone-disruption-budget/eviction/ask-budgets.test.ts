@@ -83,7 +83,7 @@ const cases: Record<string, Case> = {
     asks: 'a? b? a!',
     says: 'a denied',
   },
-  'asks nobody where there is none': { budgets: () => [], asks: '', says: '' },
+  'asks nothing where there is none': { budgets: () => [], asks: '', says: '' },
 };
 for (const [fact, { budgets, isDryRun = false, asks, says }] of Object.entries(cases)) {
   test(`askBudgets() ${fact}`, async () => {

@@ -14,7 +14,7 @@ export type ZoneBudgetVerdict = {
       readonly isRepeated: boolean;
     }
   | { readonly kind: 'denied'; readonly denial: Denial }
-  /** Its spec cannot be read: somebody has to mend that. */
+  /** Its spec cannot be read: a user has to mend that. */
   | { readonly kind: 'unreadable'; readonly why: string }
   /** It cannot be known now: `why`, and `until` when at the latest if that is known. */
   | { readonly kind: 'unclear'; readonly why: string; readonly until: Instant | undefined }

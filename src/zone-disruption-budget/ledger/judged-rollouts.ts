@@ -49,7 +49,7 @@ const ungoverned: Permission = { kind: 'ungoverned' };
 /**
  * Pods that rollouts take, as the budgets and their ledgers have them: each budget over a pod must allow it (W-19), and what one
  * allows is stored in its ledger before the pod goes, so that no eviction in another zone passes at the same time (D-37). A
- * budget that is a dry run binds nobody; one that allows nothing binds evictions only, as those of groups do.
+ * budget that is a dry run binds nothing; one that allows nothing binds evictions only, as those of groups do.
  */
 export class JudgedZoneRollouts {
   readonly #ports: ZoneRolloutPorts;
@@ -146,7 +146,7 @@ export class JudgedZoneRollouts {
     return [...found.values()];
   }
 
-  /** Returns the answers of a budget that cannot be read: nobody knows what it would say. */
+  /** Returns the answers of a budget that cannot be read: it is unknown what it would say. */
   #unreadable({ pod }: WantedDisruption): Permission[] {
     return this.#ports.inView.over(pod).flatMap(({ name, parsed }): Permission[] => {
       if (parsed.kind === 'valid') return [];

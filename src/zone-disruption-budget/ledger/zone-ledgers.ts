@@ -93,7 +93,7 @@ export class ZoneLedgers {
   }
 }
 
-/** Returns which pods a budget binds, and whether: what goes while it does not stands in no ledger. */
+/** Returns which pods a budget binds, and whether: what goes while it does not is in no ledger. */
 function bindingOf({ selector, isDryRun }: ZoneBudgetSpec): string {
   return `${isDryRun ? 'dry run ' : ''}${selectorText(selector)}`;
 }

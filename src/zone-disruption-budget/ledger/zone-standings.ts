@@ -33,7 +33,7 @@ interface Kept {
 /** How long a standing is kept: our own clock may end a wait that the wall clock does not (D-55). */
 const keptFor = seconds(1);
 
-/** How budgets stand in this moment; worked out once for all who ask while nothing has changed. */
+/** How budgets stand at this instant; worked out once for all who ask while nothing has changed. */
 export class ZoneStandings {
   readonly #ports: ZoneStandingPorts;
   /** Goes with what a budget says. */

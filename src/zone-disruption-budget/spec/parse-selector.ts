@@ -18,7 +18,7 @@ const longestDomain = 253;
 /**
  * Reads a label selector with the checks of Kubernetes. Total.
  *
- * @param path where it stands, for the problem
+ * @param path where it is, for the problem
  */
 export function parseSelector(value: JsonValue | undefined, path: string): ReadSelector {
   if (value === undefined || value === null) return { selector: undefined, problem: undefined };

@@ -74,7 +74,7 @@ function parsePercentage(text: string): Parsed<Limit> {
   return valid({ kind: 'percent-of-all-sets', percent: Number(digits) });
 }
 
-/** How many digits a number of 64 bits has, with zeros before it that nobody writes. */
+/** How many digits a number of 64 bits has, with zeros before it that is never written. */
 const mostDigits = 40;
 
 function isInt64(text: string): boolean {

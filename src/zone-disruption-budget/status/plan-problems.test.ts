@@ -1,4 +1,4 @@
-/** What people are told of a ZoneDisruptionBudget that does not do what somebody meant. */
+/** What people are told of a ZoneDisruptionBudget that does not do what a user meant. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { instant } from '#base/units.ts';
@@ -46,27 +46,27 @@ const cases: Readonly<Record<string, { sight: ProblemSight; told: readonly strin
     },
     told: ['InvalidSpec: spec.maxUnavailable must be an integer'],
   },
-  'that nobody knows what was given away, and until when': {
+  'that it is unknown what was given away, and until when': {
     sight: {
       parsed,
       ledger: { kind: 'unclear', why: 'there is no ConfigMap', until: instant(T0) },
     },
     told: ['LedgerUnknown: until 2026-01-01T00:00:00Z: there is no ConfigMap'],
   },
-  'that somebody has to mend a ledger': {
+  'that a user has to mend a ledger': {
     sight: { parsed, ledger: { kind: 'unclear', why: 'it is newer', until: undefined } },
-    told: ['LedgerUnknown: until somebody mends that: it is newer'],
+    told: ['LedgerUnknown: until that is corrected: it is newer'],
   },
   'which pods are of something else than a StatefulSet': {
     sight: { ...over(1), strangers: ['job-a', 'job-b', 'job-c', 'job-d'] },
     told: ['UnsupportedController: job-a, job-b, job-c and 1 more'],
   },
   'that it selects nothing': { sight: over(0), told: ['NothingSelected: no pod'] },
-  'of which pod nobody knows the zone': {
+  'of which pod the zone is unknown': {
     sight: over(3, ['web-2']),
     told: ['ZoneUnknown: zone web-2 runs, so that it does not go'],
   },
-  'of which pods nobody knows the zone': {
+  'of which pods the zone is unknown': {
     sight: over(5, ['web-4', 'web-1', 'web-2', 'web-3']),
     told: ['ZoneUnknown: zone web-1, web-2, web-3 and 1 more run, so that they do not go'],
   },

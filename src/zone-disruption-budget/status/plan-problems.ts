@@ -18,7 +18,7 @@ export interface ProblemSight {
 /** How many pods are named. */
 const named = 3;
 
-/** Returns what keeps a budget from being what somebody meant it to be; none where evictions are judged by it as it says. */
+/** Returns what keeps a budget from being what a user meant it to be; none where evictions are judged by it as it says. */
 export function zoneBudgetProblems({
   parsed,
   ledger,
@@ -35,9 +35,8 @@ export function zoneBudgetProblems({
 function ledgerProblems(ledger: KnownLedger | undefined): readonly Because<ZoneBudgetProblem>[] {
   if (ledger?.kind !== 'unclear') return [];
   const { why, until } = ledger;
-  const end =
-    until === undefined ? 'until somebody mends that' : `until ${formatUtcSeconds(until)}`;
-  const message = `Nobody knows what was given away, and nothing is ${end}: ${why}`;
+  const end = until === undefined ? 'until that is corrected' : `until ${formatUtcSeconds(until)}`;
+  const message = `It is unknown which disruptions were granted, and none is ${end}: ${why}`;
   return [{ reason: 'LedgerUnknown', message }];
 }
 
@@ -45,7 +44,7 @@ function strangerProblems(strangers: readonly string[]): readonly Because<ZoneBu
   if (strangers.length === 0) return [];
   const message =
     `It selects ${namesOf(strangers)}, which no StatefulSet controls that is seen: how many pods there should be ` +
-    'nobody can tell, and none that is ready goes';
+    'is unknown, and none that is ready goes';
   return [{ reason: 'UnsupportedController', message }];
 }
 

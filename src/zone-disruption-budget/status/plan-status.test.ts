@@ -30,7 +30,7 @@ function evict(bed: BudgetBed, name: string): void {
   assert.deepEqual(answers, [{ kind: 'allowed', isRepeated: false }]);
 }
 
-test('planStatus() writes what is news, and nothing where it stands there (K-15)', () => {
+test('planStatus() writes what is new, and nothing where it is there (K-15)', () => {
   const bed = zoneBudgetBed();
   const written = parseZoneStatus({ status: formatZoneStatus(first(bed)) });
   assert.deepEqual(planStatus(written, shown(bed)), { write: undefined, lookAgainAt: undefined });
@@ -57,7 +57,7 @@ test('planStatus() waits for no time where the pod that was given away is going'
   assert.equal(planStatus(nothing, shown(bed)).lookAgainAt, undefined);
 });
 
-test('planStatus() writes that nothing may go while nobody can tell, once (W-09) [zau 60]', () => {
+test('planStatus() writes that nothing may go while that is unknown, once (W-09) [zau 60]', () => {
   const written = first(zoneBudgetBed());
   const others = [podView({ name: 'front-x', labels, controllerUid: 'replica-set' })];
   const { write } = planStatus(written, shown(zoneBudgetBed({ others })));

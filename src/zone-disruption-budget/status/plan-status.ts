@@ -5,17 +5,17 @@ import { projectStatus, type Shown } from './project-status.ts';
 
 /** What there is to be done for the status of a budget. */
 export interface StatusPlan {
-  /** What is to be written; undefined where that stands there already. */
+  /** What is to be written; undefined where that is there already. */
   readonly write: ZoneBudgetStatus | undefined;
   /** When it changes by time alone, at the earliest; undefined: it does not (ZDB-14). */
   readonly lookAgainAt: Instant | undefined;
 }
 
 /**
- * Plans what is written in the place of `before`: what the ledger and the pods show, or while nobody can tell that, no more
+ * Plans what is written in the place of `before`: what the ledger and the pods show, or while that is unknown that, no more
  * than that nothing may go (W-09).
  *
- * @param shown undefined where the spec cannot be read, or nobody knows what is given away
+ * @param shown undefined where the spec cannot be read, or it is unknown what is given away
  */
 export function planStatus(before: ZoneBudgetStatus, shown: Shown | undefined): StatusPlan {
   const next = (shown && projectStatus(shown)) ?? failSafeStatus(before);

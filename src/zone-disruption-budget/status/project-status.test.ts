@@ -110,7 +110,7 @@ const rows: Record<string, Row> = {
     desired: [1, 1, 1],
     allowed: [0, 1, 0],
   },
-  'one pod gone, and nobody knows from where: it is expected where there are fewest': {
+  'one pod gone, and it is unknown from where: it is expected where there are fewest': {
     given: {
       pods: { 1: 'missing' },
       maxUnavailable: 2,
@@ -265,7 +265,7 @@ test('projectStatus() does not show a pod as given away that is going (ZDB-13) [
   assert.equal(statusOf(bed)?.currentUnhealthy.get('b'), 1);
 });
 
-test('projectStatus() keeps the zone of a pod that was given away, whoever forgets it', () => {
+test('projectStatus() keeps the zone of a pod that was given away, whatever else forgets it', () => {
   const bed = zoneBudgetBed({ maxUnavailable: 2 });
   assert.equal(evict(bed, 'web-1'), 'allowed');
   const later = zoneBudgetBed({

@@ -18,7 +18,7 @@ export interface Shown {
 
 /**
  * Returns how the pods stand by zone, with all that is given away: what `disruptionsAllowed` says of a zone is how many healthy
- * pods of it the ledger would still give, were they asked for one after the other. Undefined while nobody can tell, as the sets
+ * pods of it the ledger would still give, were they asked for one after the other. Undefined while that is unknown, as the sets
  * or their pods are not known.
  */
 export function projectStatus(shown: Shown): ZoneBudgetStatus | undefined {

@@ -122,7 +122,7 @@ async function pass(
 
 /** A budget as one moment shows it. */
 interface Seen {
-  /** What its status shows; undefined while nobody can tell. */
+  /** What its status shows; undefined while that is unknown. */
   readonly shown: Shown | undefined;
   readonly sight: ProblemSight;
 }

@@ -23,7 +23,7 @@ interface Answered {
   readonly stored: string;
 }
 
-/** No status is stored, as somebody else changes it again and again. */
+/** No status is stored, as another client changes it again and again. */
 export interface StatusPause {
   readonly left: Millis;
   readonly because: Because<'StatusContested'>;
@@ -37,7 +37,7 @@ export class ZoneStatusWrites {
   readonly #resources: ResourceWrites;
   /** Keyed by uid. */
   readonly #answered = new Map<string, Answered>();
-  /** Writes of statuses over ones that somebody else had changed, by uid. */
+  /** Writes of statuses over ones that another client had changed, by uid. */
   readonly #contests = new WriteAttempts<'status', 'StatusContested'>();
 
   constructor(ports: ZoneStatusWritePorts) {
@@ -80,14 +80,14 @@ export class ZoneStatusWrites {
     this.#answered.set(uid, { sent, stored: textOf(parseZoneStatus(stored)) });
   }
 
-  /** Pauses where somebody else writes, too: both sides would answer one another as fast as the API server lets them. */
+  /** Pauses where another client writes, too: both sides would answer one another as fast as the API server lets them. */
   #contested({ uid, name }: ZoneBudgetView): void {
     const at = this.#ports.clock.monotonic();
     this.#contests.sweep(at);
     this.#contests.written({ key: uid, to: 'status', at }, (writes, wait) => ({
       reason: 'StatusContested',
       message:
-        `the status of ${name} was written ${writes} times, and somebody else changes it each time; ` +
+        `the status of ${name} was written ${writes} times, and another client changes it each time; ` +
         `it is written again after ${wait / 1_000} s`,
     }));
   }

@@ -1,7 +1,7 @@
 /** Reviews of `statefulsets/scale` by other kinds, and of the `statefulsets` of another group. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Decision } from '#admission/review/review.ts';
+import type { ReviewDecision } from '#admission/review/review.ts';
 import { handlersOf } from '#admission/review/review-handler.ts';
 import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
@@ -36,7 +36,7 @@ describe('a scale-down through statefulsets/scale', () => {
       test(`by a Scale of ${JSON.stringify(`${group}/${version}`)} is not let pass by ${webhook} unread`, async () => {
         const apiVersion = group === '' ? 'autoscaling/v2' : `${group}/${version}`;
         const kind = { group, version, kind: group === '' ? '' : 'Scale' };
-        const decision: Decision = await bed.review(bed[webhook], {
+        const decision: ReviewDecision = await bed.review(bed[webhook], {
           ...scaleRequest(3, 1),
           kind,
           oldObject: unknownScale(apiVersion, 3),

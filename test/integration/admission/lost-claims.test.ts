@@ -1,4 +1,4 @@
-/** Claims of prepare-downscale that somebody deletes or overwrites. */
+/** Claims of prepare-downscale that a user deletes or overwrites. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
@@ -87,7 +87,7 @@ test('a claim that was deleted holds its group no longer than its set is shrinki
   assert.equal(await isAllowed(bed, bed, B), true);
 });
 
-test('texts of 1 MB that somebody writes ten times a second are not kept', () => {
+test('texts of 1 MB that a user writes ten times a second are not kept', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const sightings = new ClaimSightings();

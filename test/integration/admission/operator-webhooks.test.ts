@@ -133,7 +133,7 @@ describe('the operator as a process with TLS', () => {
     assert.equal(await second.process.exitCode(), 0);
   });
 
-  test('[admission 95] puts a CA bundle back that somebody clears', async () => {
+  test('[admission 95] puts a CA bundle back that a user clears', async () => {
     const { process, port } = await stage.operator();
     await stage.configure(port);
     const restored = bundled(stage.cluster.eventLog, ['no-downscale-test']);
@@ -148,7 +148,7 @@ describe('the operator as a process with TLS', () => {
     assert.equal(await process.exitCode(), 0);
   });
 
-  test('answers what is under way when it is told to end, with readiness withdrawn first', async () => {
+  test('answers what is under way when it is asked to end, with readiness withdrawn first', async () => {
     const { process, port, plain } = await stage.operator([], env);
     await stage.configure(port);
     await stage.set({ name: 'draining', labels: asked, annotations: prepared.annotations });

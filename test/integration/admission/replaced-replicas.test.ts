@@ -31,7 +31,7 @@ class Service {
     this.#replicas.add(replica);
   }
 
-  /** Resolves when it has asked all replicas anew from now on. */
+  /** Resolves when it has asked all replicas again from now on. */
   async looked(): Promise<void> {
     await this.#looked.promise;
     await this.#looked.promise;

@@ -1,4 +1,4 @@
-/** Every capability in one process: groups and PhasedRollouts beside one another, and what comes later (D-65). */
+/** Every capability in one process: groups and PhasedRollouts in parallel, and what comes later (D-65). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
@@ -75,7 +75,7 @@ test('without a budget neither waits for the other', async () => {
   await world.close();
 });
 
-test('a group waits while a pod that a partition let go has not gone, however long that takes, and whoever leads [BUDG-4]', async () => {
+test('a group waits while a pod that a partition let go has not gone, however long that takes, and whichever replica leads [BUDG-4]', async () => {
   const world = await underOneBudget();
   const user = 'system:serviceaccount:kube-system:statefulset-controller';
   const disarm = world.cluster.faults.add({

@@ -26,7 +26,7 @@ import {
 } from './all-stage.ts';
 
 const set = 'ingester-zone-b';
-const both = `${set} is moved by nobody, as PhasedRollout pr1 would move it, too`;
+const both = `${set} is left alone, as PhasedRollout pr1 would move it, too`;
 
 /** What operators did to the set `name`, and to its pods. */
 function doneTo(world: World, name: string): readonly string[] {
@@ -38,7 +38,7 @@ function doneTo(world: World, name: string): readonly string[] {
     .map(({ verb, resource, name: object }) => `${verb} ${resource} ${object}`);
 }
 
-/** A group whose zone b a PhasedRollout names, which operators of both have been told. */
+/** A group whose zone b a PhasedRollout names, which operators of both kinds have seen. */
 async function contested(): Promise<World> {
   const world = await openBoth();
   await installRollouts(world);
@@ -56,7 +56,7 @@ test('a set under OnDelete that a group and a PhasedRollout name is moved by nei
   assert.equal(phaseOf(world), 'ErrorCannotManage');
   assert.equal(
     readyMessage(world),
-    `${set} is moved by nobody, as rollout group ingester would move it, too`,
+    `${set} is left alone, as rollout group ingester would move it, too`,
   );
   assert.deepEqual(messagesOf(world, set, 'ConflictingOwners'), [both]);
   assert.equal(messagesOf(world, 'pr1', 'ConflictingOwners').length, 1);
@@ -120,7 +120,7 @@ test('a PhasedRollout that is deleted lets a contested set go that it owned, and
   await world.close();
 });
 
-test('a PhasedRollout that somebody else keeps from going, and that has let its set go, names it no longer', async () => {
+test('a PhasedRollout that another client keeps from going, and that has let its set go, names it no longer', async () => {
   const world = await contested();
   await patchRollout(world, {
     metadata: { finalizers: ['sts.plus/finalizer', 'example.com/kept'] },
@@ -191,10 +191,7 @@ test('a set that is switched to OnDelete in the middle of its rollout by phases 
     before,
   );
   assert.equal(phaseOf(world), 'ErrorCannotManage');
-  assert.equal(
-    readyMessage(world),
-    'db is moved by nobody, as rollout group db would move it, too',
-  );
+  assert.equal(readyMessage(world), 'db is left alone, as rollout group db would move it, too');
   // Without its PhasedRollout it is its group's.
   await deleteRollout(world);
   await until(world, 'it is promoted', () => eventReasons(world, 'db').includes('ZoneUpdated'));

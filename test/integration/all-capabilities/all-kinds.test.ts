@@ -48,7 +48,7 @@ for (const [kind, naming] of Object.entries<NamingKind>(namingKinds)) {
     await world.close();
   });
 
-  test(`nothing is taken away while a ${kind} may be there that could not be listed yet, which is told`, async () => {
+  test(`nothing is taken away while a ${kind} may be there that could not be listed yet, which is reported`, async () => {
     const world = await openGroups();
     await naming.install(world);
     const disarm = world.cluster.faults.add({

@@ -38,7 +38,9 @@ export const namingKinds = {
     remove: (world) => deleteRollout(world),
     contest: (world) => {
       const isContested = phaseOf(world) === 'ErrorCannotManage';
-      return isContested && readyMessage(world).includes(' by nobody') ? readyMessage(world) : '';
+      return isContested && readyMessage(world).includes(' is left alone')
+        ? readyMessage(world)
+        : '';
     },
   },
   ZoneAwareUpdate: {
@@ -64,5 +66,5 @@ export const namingKinds = {
 
 /** What each says of a set that `others` name, too. */
 export function movedByNobody(set: string, others: string): string {
-  return `${set} is moved by nobody, as ${others} would move it, too`;
+  return `${set} is left alone, as ${others} would move it, too`;
 }

@@ -1,4 +1,4 @@
-/** StatefulsetRollouts in the process that runs everything: beside groups, under one budget with them, and what comes later. */
+/** StatefulsetRollouts in the process that runs everything: along with groups, under one budget with them, and what comes later. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';

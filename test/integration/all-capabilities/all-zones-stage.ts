@@ -1,4 +1,4 @@
-/** A world with a rollout group and a set `web` over three zones, whose operators run zone-aware controllers beside groups. */
+/** A world with a rollout group and a set `web` over three zones, whose operators run zone-aware controllers along with groups. */
 import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
 import { Alarms } from '#check/cloudwatch/alarms.ts';

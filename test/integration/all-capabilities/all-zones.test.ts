@@ -1,4 +1,4 @@
-/** Zone-aware controllers beside groups in one process: side by side, under budgets of both kinds, and sets that two name. */
+/** Zone-aware controllers along with groups in one process: side by side, under budgets of both kinds, and sets that two name. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
@@ -83,10 +83,10 @@ test('a set of a group that a ZoneAwareUpdate names is moved by neither, and bot
   );
   assert.equal(
     updateCondition(world),
-    `ConflictingOwners: ${set} is moved by nobody, as rollout group ingester would move it, too`,
+    `ConflictingOwners: ${set} is left alone, as rollout group ingester would move it, too`,
   );
   assert.deepEqual(messagesOf(world, set, 'ConflictingOwners'), [
-    `${set} is moved by nobody, as ZoneAwareUpdate zau would move it, too`,
+    `${set} is left alone, as ZoneAwareUpdate zau would move it, too`,
   ]);
   await deleteUpdate(world);
   await world.untilRolled(images.new);
@@ -195,7 +195,7 @@ async function deletionsOfHalted(count: number): Promise<number> {
   return deleted(first.client);
 }
 
-test('a leader that is halted in the midst of a step, after any of its deletions, deletes nothing more once another one may lead [SPLIT-1]', async () => {
+test('a leader that is halted in the middle of a step, after any of its deletions, deletes nothing more once another one may lead [SPLIT-1]', async () => {
   const counts = [1, 2, 3, 4, 5, 6, 7, 8];
   for (const count of counts) assert.equal(await deletionsOfHalted(count), count);
 });

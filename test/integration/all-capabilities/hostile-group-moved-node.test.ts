@@ -9,7 +9,7 @@ import { images, NAMESPACE } from '#support/world/world-group.ts';
 import { OPERATOR_USER } from '#support/world/world-operator.ts';
 import { createWeb, createZoneBudget, installZones, openZoned } from './all-zones-stage.ts';
 
-/** In zone a, as long as nobody labels it anew. */
+/** In zone a, as long as nobody labels it again. */
 const moved = 'node-3';
 
 test('no pod of a group goes in a second zone although the cache of nodes shows the former zone of its node [EXCL-1, D-49]', async () => {
@@ -43,7 +43,7 @@ test('no pod of a group goes in a second zone although the cache of nodes shows 
   const told = world.record.log.map(({ fields }) => String(fields['because'] ?? ''));
   assert.ok(
     told.some((each) =>
-      each.startsWith('Node node-3 is in zone zone-b, and its watch has not told of that yet'),
+      each.startsWith('Node node-3 is in zone zone-b, and its watch does not show that yet'),
     ),
   );
   for (const watch of watches) watch.resume();

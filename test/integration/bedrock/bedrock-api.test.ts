@@ -183,7 +183,7 @@ describe('bedrock api', () => {
       headers: { authorization: 'Bearer tokem' },
     },
     'what is no JSON': { path: '/v1/deploys', status: 400, body: '{' },
-    'a member that nobody knows': {
+    'an unknown member': {
       path: '/v1/deploys',
       status: 400,
       body: JSON.stringify({ ...wanted, kubeconfig: 'x' }),

@@ -64,7 +64,7 @@ describe('bedrock as a process', () => {
   test('run applies the first phase, waits, and at Ctrl-C says how to go on', async () => {
     const { code, out, err } = await bedrock(usual, /not looked at yet/);
     assert.deepEqual([code, out], [1, 'kv-dev 1%: not looked at yet by the operator\n']);
-    assert.match(err, /^Interrupted: nobody waits any more for 1%\n/);
+    assert.match(err, /^Interrupted: no longer waiting for 1%\n/);
     assert.match(err, /--from 1 --rollout-identity r1\n$/);
   });
 
@@ -100,7 +100,7 @@ describe('bedrock as a process', () => {
     assert.equal((await bedrock(['pause', ...on])).out, 'demo/kv-dev: pause requested\n');
     assert.match((await bedrock(['status', ...on])).out, /^ {2}pause: {5}requested$/m);
     assert.equal((await bedrock(['resume', ...on])).out, 'demo/kv-dev: no pause requested\n');
-    assert.match((await bedrock(['retry', ...on])).out, /: begins anew as [A-Za-z0-9]{20}\n$/);
+    assert.match((await bedrock(['retry', ...on])).out, /: begins again as [A-Za-z0-9]{20}\n$/);
   });
 
   test('status of what is not there, and a kubeconfig that is not there, are exit code 1', async () => {

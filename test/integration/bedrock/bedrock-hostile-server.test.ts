@@ -93,7 +93,7 @@ describe('bedrock, and a server that is not kind', () => {
     }
   }
 
-  /** Cut by whoever shows them at 200 characters, or by nobody. */
+  /** Cut at 200 characters where they are shown, or not at all. */
   const repeated: Record<string, string> = {
     'as a reason': JSON.stringify({ message: `${token} is unknown`, error: `${token} is unknown` }),
     'as text': `${'x'.repeat(190)}${token}`,
@@ -109,7 +109,7 @@ describe('bedrock, and a server that is not kind', () => {
     }
   }
 
-  test('status shows no token that stands in the object', async () => {
+  test('status shows no token that is in the object', async () => {
     const metadata = { name: 'kv-dev', namespace: 'demo', uid: 'u', resourceVersion: '1' };
     const status = { phase: 'RolloutFailed', reason: `InvalidSpec: ${token}` };
     answer = (response) => response.end(JSON.stringify({ metadata, status }));
@@ -118,7 +118,7 @@ describe('bedrock, and a server that is not kind', () => {
     assert.match(out, /InvalidSpec: …/);
   });
 
-  test('a run that is told the token by a watch shows it to nobody', async () => {
+  test('a run that gets the token from a watch shows it nowhere', async () => {
     const applied = {
       metadata: { name: 'kv-dev', namespace: 'demo', uid: 'u', resourceVersion: '1' },
     };

@@ -41,6 +41,9 @@ test('the program has bedrock run ask for --yes where there is no terminal, with
   const { status, stderr } = bedrock([...args, ...image]);
   assert.deepEqual(
     [status, stderr],
-    [2, 'There is no terminal to ask at between two phases: give --yes, and nobody is asked\n'],
+    [
+      2,
+      'There is no terminal to ask at between two phases: give --yes to go on without being asked\n',
+    ],
   );
 });

@@ -75,7 +75,7 @@ test('bedrock run asks before each further phase, and stops at a no', async () =
   await bed.stage.close();
 });
 
-test('bedrock run refuses to begin where nobody can be asked, and writes nothing', async () => {
+test('bedrock run refuses to begin where it cannot ask a user, and writes nothing', async () => {
   const bed = await BedrockStage.open();
   const { code, err } = await bed.deploy('1');
   assert.equal(code, 2);
@@ -90,7 +90,7 @@ test('bedrock run --timeout and Ctrl-C end the wait and not the rollout, and say
   assert.equal(late.code, 1);
   assert.match(
     late.err,
-    /^The time is over: nobody waits any more for 1%\n.*bedrock status kv-dev -n demo\n/,
+    /^The time is over: no longer waiting for 1%\n.*bedrock status kv-dev -n demo\n/,
   );
   const stop = new AbortController();
   bed.stage.env.clock.timer(seconds(3), () => stop.abort());
@@ -100,13 +100,13 @@ test('bedrock run --timeout and Ctrl-C end the wait and not the rollout, and say
   });
   const ended = await bed.deploy('2', ['--yes'], { interruption });
   assert.equal(ended.code, 1);
-  assert.match(ended.err, /^Interrupted: nobody waits any more for \d+%\n/);
+  assert.match(ended.err, /^Interrupted: no longer waiting for \d+%\n/);
   const again = await bed.deploy('2', ['--yes']);
   assert.equal(again.code, 0, again.err);
   await bed.stage.close();
 });
 
-test('bedrock run keeps a pause that somebody asked for between two phases', async () => {
+test('bedrock run keeps a pause that a user asked for between two phases', async () => {
   const bed = await deployed();
   let asked = 0;
   const confirm = async (): Promise<boolean> => {
@@ -171,7 +171,7 @@ test('bedrock status, pause, resume and retry are about one rollout', async () =
   );
   await bed.run(['resume', 'kv-dev']);
   const retried = await bed.run(['retry', 'kv-dev'], { randomIdentity: () => 'another' });
-  assert.equal(retried.out, 'demo/kv-dev: begins anew as another\n');
+  assert.equal(retried.out, 'demo/kv-dev: begins again as another\n');
   assert.equal(textAt(bed.stage.rollout('kv-dev'), 'spec', 'rolloutIdentity'), 'another');
   const none = await bed.run(['status', 'gone']);
   assert.equal(none.code, 1);

@@ -235,7 +235,7 @@ test('[admission 94] [admission 96] a configuration made later gets the CA, one 
   await world.close();
 });
 
-test('[admission 95] a bundle that somebody clears or overwrites is restored', async () => {
+test('[admission 95] a bundle that a user clears or overwrites is restored', async () => {
   const world = await CertificateWorld.create();
   await world.createConfiguration('no-downscale-test');
   await world.ready();
@@ -264,7 +264,7 @@ test('a CA of the form of ours that no Secret names leaves the bundles within fi
   await world.close();
 });
 
-test('a CA of the form of ours stays while nobody can read what the Secret names', async () => {
+test('a CA of the form of ours stays while what the Secret names cannot be read', async () => {
   const world = await CertificateWorld.create();
   await world.createConfiguration('no-downscale-test');
   await world.ready();
@@ -432,7 +432,7 @@ test('a Secret that is missing and may not be created ends the start with a sent
 });
 
 test('emptying the Secret as the runbook says leads to another certificate that all trust, where none may be created', async () => {
-  const runbook = '../../docs/runbooks/RolloutOperatorCertificateExpiring.md';
+  const runbook = '../../../docs/runbooks/RolloutOperatorCertificateExpiring.md';
   const text = await readFile(join(import.meta.dirname, runbook), 'utf8');
   const [, patch = ''] = /patch secret \S+ --type=json --patch='([^']+)'/.exec(text) ?? [];
   const world = await CertificateWorld.create();

@@ -162,7 +162,7 @@ export class CertificateWorld implements ReplicaHost {
     return this.run(this.admin.create(type, {}, { body }));
   }
 
-  /** Writes a CA bundle as somebody else would; empty: takes it away. */
+  /** Writes a CA bundle as another client would; empty: takes it away. */
   async setBundle(name: string, text: string, kind: WebhookKind = 'validating'): Promise<void> {
     const value = text === '' ? null : base64(text);
     const operation =

@@ -1,4 +1,4 @@
-/** A Secret that somebody wrote by hand. */
+/** A Secret that a user wrote by hand. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Instant, instant, type Millis, millis, minutes } from '#base/units.ts';

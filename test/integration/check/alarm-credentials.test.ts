@@ -138,7 +138,7 @@ describe('credentials for alarms', () => {
     assert.match(finding.because.message, /^Cannot ask CloudWatch: there are no credentials: /);
   });
 
-  test('are fetched anew once they have expired', async () => {
+  test('are fetched again once they have expired', async () => {
     const env = webIdentity();
     server.obstacles.push(expiredToken);
     const [first, second] = await ask(env, { times: 2 });
@@ -157,7 +157,7 @@ describe('credentials for alarms', () => {
     assert.equal(server.calls.length, 0);
   });
 
-  test('are fetched anew after STS has said nothing', async () => {
+  test('are fetched again after STS has said nothing', async () => {
     const env = webIdentity();
     server.credentialObstacles.push(silent);
     const [first, second] = await ask(env, { times: 2, timeout: 2_000 });
@@ -165,7 +165,7 @@ describe('credentials for alarms', () => {
     assert.equal(second?.verdict, 'passes');
   });
 
-  test('are fetched anew after the endpoint of a container has said nothing', async () => {
+  test('are fetched again after the endpoint of a container has said nothing', async () => {
     const env = container();
     server.credentialObstacles.push(silent);
     assert.deepEqual(verdicts(await ask(env)), ['passes']);
@@ -199,7 +199,7 @@ describe('credentials for alarms', () => {
     const [finding] = await ask(keysIn(), { program: alone });
     assert.deepEqual(finding?.because, {
       reason: 'BadConfiguration',
-      message: `Cannot ask CloudWatch: the file ${join(folder, 'aws-sdk.mjs')} is missing: keep all files of the build beside the program`,
+      message: `Cannot ask CloudWatch: the file ${join(folder, 'aws-sdk.mjs')} is missing: keep all files of the build in the folder of the program`,
     });
   });
 });

@@ -1,4 +1,4 @@
-/** Hostile: one alarm name that CloudWatch refuses, beside those of others. */
+/** Hostile: one alarm name that CloudWatch refuses, in addition to those of others. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes } from '#base/units.ts';

@@ -38,7 +38,7 @@ describe('credentials for alarms, under a hostile environment', () => {
     });
   }
 
-  test('a credential_process that hangs is started once, whoever asks meanwhile', async () => {
+  test('a credential_process that hangs is started once, whatever asks meanwhile', async () => {
     const noted = join(folder, 'pids');
     writeFileSync(noted, '');
     const helper = join(folder, 'helper.sh');

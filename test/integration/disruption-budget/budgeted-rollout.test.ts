@@ -181,7 +181,7 @@ test('two groups under one budget take turns, set by set', async () => {
   await world.close();
 });
 
-test('a rollout goes on, zone by zone, when somebody scales another zone down', async () => {
+test('a rollout goes on, zone by zone, when a user scales another zone down', async () => {
   const { world } = await underBudget({ maxUnavailable: 1 });
   await world.setImage(images.new, ['b']);
   await world.clock.advance(seconds(1));

@@ -69,7 +69,7 @@ test('an eviction that a native budget refuses again and again keeps others for 
   await endAll(world, one, two);
 });
 
-test('a permission that nobody uses keeps others for 130 s at most where replicas share their attempts (LIVE-4)', async () => {
+test('a permission that is not used keeps others for 130 s at most where replicas share their attempts (LIVE-4)', async () => {
   const { world, one, two } = await replicasUnderBudget();
   assert.equal(await one.evict('a-0'), 'allowed');
   assert.ok((await untilAllowed(world, [one, two], 'b-0')) <= seconds(130));

@@ -128,7 +128,7 @@ for (const size of [50, 1_000]) {
   });
 }
 
-test('a budget that vanishes and comes back under load lets nobody get an answer but allowed or 429', async () => {
+test('a budget that vanishes and comes back under load lets no client get an answer but allowed or 429', async () => {
   const { world, one, two } = await replicasUnderBudget();
   const pods = ['a-0', 'b-0', 'c-0'];
   const askAll = (): Promise<readonly Answered[]> =>

@@ -31,7 +31,7 @@ async function askedAgain(world: World, one: EvictionReplica, pod: string): Prom
   return answer;
 }
 
-test('a pod that is back within 3 s of its eviction is in nobody’s way (LIVE-4)', async () => {
+test('a pod that is back within 3 s of its eviction blocks no other (LIVE-4)', async () => {
   const delays = { stop: millis(100), start: millis(500), ready: millis(500) };
   const { world, two } = await ledUnderBudget(undefined, { ...threeByThree, kubelet: { delays } });
   slowWrites(world);
@@ -63,7 +63,7 @@ for (const isNew of [false, true]) {
   });
 }
 
-test('what a replica granted that has ended since leaves the ledger although nobody asks (LIVE-1)', async () => {
+test('what a replica granted that has ended since leaves the ledger although no client asks (LIVE-1)', async () => {
   const { world, two } = await ledUnderBudget();
   slowWrites(world);
   assert.equal(await two.evict('a-0'), 'allowed');

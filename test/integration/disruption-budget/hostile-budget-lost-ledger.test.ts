@@ -45,7 +45,7 @@ test('a ledger that was missing once, then stood, and is deleted, is waited for 
   await endAll(world, one, two);
 });
 
-test('a ledger that the leader made at once, and that a replica had missed, is waited for anew once it is deleted (D-34)', async () => {
+test('a ledger that the leader made at once, and that a replica had missed, is waited for again once it is deleted (D-34)', async () => {
   const { world, one, two } = await ledgerMadeLate();
   await world.clock.advance(seconds(118));
   assert.equal(await one.evict('a-0'), 'allowed');

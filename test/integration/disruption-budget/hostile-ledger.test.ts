@@ -23,7 +23,7 @@ interface Stage {
   readonly operator: OperatorRun;
 }
 
-/** A group at rest under a budget of 1, whose operator has waited for whoever came before. */
+/** A group at rest under a budget of 1, whose operator has waited for its predecessor. */
 async function atRest(options: WorldOptions = group): Promise<Stage> {
   const world = await budgetedWorld(options);
   const operator = await world.readyOperator();
@@ -149,7 +149,7 @@ const lost: Record<string, Parameters<typeof damageLedger>[1]> = {
 };
 
 for (const [what, damage] of Object.entries(lost)) {
-  test(`while a ledger ${what}, nothing is taken for 120 s, the reason is told, and the rollout ends (D-34)`, async () => {
+  test(`while a ledger ${what}, nothing is taken for 120 s, the reason is reported, and the rollout ends (D-34)`, async () => {
     const { world, operator } = await midRollout();
     await damageLedger(world, damage);
     // What was known a moment ago may still be acted on, for 10 s at most.
@@ -163,7 +163,7 @@ for (const [what, damage] of Object.entries(lost)) {
     );
     assert.match(
       told?.message ?? '',
-      / may not go: nobody knows what the ZoneAwarePodDisruptionBudget ingester/,
+      / may not go: it is unknown which disruptions the ZoneAwarePodDisruptionBudget ingester/,
     );
     await world.untilRolled(images.new);
     await assertAtRest(world);
@@ -208,7 +208,7 @@ for (const [what, fault] of Object.entries({
   });
 }
 
-test('a deletion that is refused for ever stays reserved, is told, and does not write the ledger again and again [zpdb 117]', async () => {
+test('a deletion that is refused for ever stays reserved, is reported, and does not write the ledger again and again [zpdb 117]', async () => {
   const { world, operator } = await atRest();
   world.cluster.faults.add({
     match: { client: operator.client, verb: 'delete', resource: 'pods' },

@@ -86,11 +86,11 @@ describe('a webhook over TLS', () => {
   });
 
   const refusals: Record<string, { readonly config: () => JsonObject; readonly want: RegExp }> = {
-    'a certificate that nobody vouches for': {
+    'a certificate that no CA vouches for': {
       config: () => ({ url: `https://localhost:${port}/x` }),
       want: /: tls: failed to verify certificate: x509: certificate signed by unknown authority$/,
     },
-    'a port where nobody listens': {
+    'a port where no client listens': {
       config: () => ({ url: 'https://127.0.0.1:1/x', caBundle }),
       want: /: dial tcp 127\.0\.0\.1:1: connect: connection refused$/,
     },

@@ -112,7 +112,7 @@ test('[cluster 44] a scale is shown as a Scale to the webhooks of statefulsets/s
     'scale: UPDATE statefulsets/scale',
     'all: UPDATE statefulsets/scale',
   ]);
-  const { request, path } = asked[0] ?? assert.fail('nobody was asked');
+  const { request, path } = asked[0] ?? assert.fail('no webhook was asked');
   assert.equal(path, '/review?timeout=10s');
   assert.deepEqual(request.kind, { group: 'autoscaling', version: 'v1', kind: 'Scale' });
   assert.deepEqual(request.requestResource, {
@@ -633,7 +633,7 @@ test('matchPolicy Equivalent finds a custom resource under another version, and 
     [made.status, made.body.apiVersion, made.body.spec],
     [201, `${group}/v1`, { n: 1, patched: true }],
   );
-  const { request } = asked[0] ?? assert.fail('nobody was asked');
+  const { request } = asked[0] ?? assert.fail('no webhook was asked');
   assert.deepEqual(
     [request.kind.version, request.requestKind.version, request.object.apiVersion],
     ['v2', 'v1', `${group}/v2`],
@@ -657,7 +657,7 @@ test('matchPolicy Equivalent finds an event under its other name and shows it so
     involvedObject,
   });
   assert.deepEqual(calls(asked), ['equivalent: CREATE events']);
-  const { request } = asked[0] ?? assert.fail('nobody was asked');
+  const { request } = asked[0] ?? assert.fail('no webhook was asked');
   const { kind, requestKind, object } = request;
   assert.deepEqual([kind.group, requestKind.group], ['events.k8s.io', '']);
   assert.deepEqual([object.apiVersion, object.regarding.name], ['events.k8s.io/v1', 'a']);

@@ -160,7 +160,7 @@ test('pods of a vanished node are removed by force and come back elsewhere', asy
   await env.close();
 });
 
-test('a readiness gate holds Ready back until somebody opens it', async () => {
+test('a readiness gate holds Ready back until its condition is True', async () => {
   const env = await startEnvironment();
   const template = templateOf('db:1');
   const spec = { ...objectAt(template, 'spec'), readinessGates: [{ conditionType: 'demo/warm' }] };
@@ -177,7 +177,7 @@ test('a readiness gate holds Ready back until somebody opens it', async () => {
   await env.close();
 });
 
-test('a kubelet that is started anew goes on where the last one stopped', async () => {
+test('a kubelet that is started again goes on where the last one stopped', async () => {
   const env = await startEnvironment();
   await env.createSet({ replicas: 2 });
   await env.clock.advance(millis(1_500));

@@ -32,7 +32,7 @@ function tokenOf(kubeconfig: string): string {
   return /token: (\S+)/.exec(kubeconfig)?.[1] ?? '';
 }
 
-test('the listener serves requests over HTTP to whoever has a token', async () => {
+test('the listener serves requests over HTTP to clients that have a token', async () => {
   const cluster = await createCluster({ clock: realClock, seed: 1 });
   const listener = await cluster.listen();
   const headers = {

@@ -145,7 +145,7 @@ test('of two replicas that start at once one leads, and the other writes nothing
 
 const edits = {
   'is deleted': undefined,
-  'gets a holder that nobody knows': { spec: { holderIdentity: 'somebody' } },
+  'gets an unknown holder': { spec: { holderIdentity: 'somebody' } },
   'loses its renewTime': { spec: { renewTime: null } },
   'gets a renewTime of next year': { spec: { renewTime: '2027-06-01T00:00:00.000000Z' } },
   'is emptied by hand': { spec: { holderIdentity: '' } },

@@ -34,7 +34,7 @@ test('a process that was killed without a Lease is waited out, also when one cam
   // Its DELETE of a pod of zone c arrives 100 s later.
   first.kill({ late: seconds(100) });
   permit();
-  // The Role is amended. The next process takes the Lease, and is told to end while it reads the mirrored scale.
+  // The Role is amended. The next process takes the Lease, and is asked to end while it reads the mirrored scale.
   world.cluster.faults.add({
     match: { client: 'operator-2', verb: 'get', subresource: 'scale' },
     action: { kind: 'delay', delay: seconds(5) },

@@ -15,7 +15,7 @@ const group: WorldOptions = {
   flags: usualRenewals,
 };
 
-/** A policy that stands before the Lease is broken for an hour: nobody leads, and a rollout waits. */
+/** A policy that is before the Lease is broken for an hour: nobody leads, and a rollout waits. */
 async function anHourWithoutLease(): Promise<{ readonly world: World; readonly from: number }> {
   const world = await World.create(group);
   world.onEnded.add(() => world.replaceOperator(seconds(1)));
@@ -38,7 +38,7 @@ test('two replicas that cannot write the Lease say so once, and again every 10 m
   assert.ok(lines.length > 0 && lines.length <= 20, `${lines.length} lines, such as ${lines[0]}`);
 });
 
-test('while nobody can lead, a gauge says so at each replica, and the log why [LIVE-2]', async () => {
+test('while no replica can lead, a gauge says so at each replica, and the log why [LIVE-2]', async () => {
   const { world, from } = await anHourWithoutLease();
   const lines = logSince(world, from).map((entry) => textOf(entry));
   const shown: (string | undefined)[] = [];

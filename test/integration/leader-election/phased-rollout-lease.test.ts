@@ -68,7 +68,7 @@ describe('runPhasedRollout()', () => {
     };
   }
 
-  /** What reconciles until it is told to end, all its requests answered; and its first term. */
+  /** What reconciles until it is asked to end, all its requests answered; and its first term. */
   function reconciling(): { reconcile: ReconcileTerm; led: Promise<Led> } {
     const { promise: led, resolve } = Promise.withResolvers<Led>();
     const reconcile: ReconcileTerm = async (term, signal) => {

@@ -181,7 +181,7 @@ function isOurs(world: World, event: string): boolean {
   return JSON.stringify(stored).includes('"rollout-operator"');
 }
 
-test('under a Role that lacks nothing five permissions are asked for at the start, and no missing rule is told', async () => {
+test('under a Role that lacks nothing five permissions are asked for at the start, and no missing rule is reported', async () => {
   const world = await World.create(small);
   const lines: string[] = [];
   world.onLog.add(({ message }) => lines.push(message));
@@ -225,7 +225,7 @@ test('without a Lease in the Role every start waits 120 s, and one line of the l
   await world.close();
 });
 
-test('an operator that may have a Lease after all takes it, waits anew, and goes on', async () => {
+test('an operator that may have a Lease after all takes it, waits again, and goes on', async () => {
   const world = await World.create(small);
   restrict(world, peerRole);
   const operator = await world.readyOperator();

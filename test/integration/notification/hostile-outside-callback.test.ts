@@ -50,7 +50,7 @@ async function createEmpty({ env }: PercentStage, name: string): Promise<void> {
   await env.client.create(resourceTypes.statefulsetRollouts, { namespace }, { body });
 }
 
-test('a receiver that answers nobody keeps no other rollout: with 100 that wait for it one is as fast as alone', async () => {
+test('a receiver that never answers keeps no other rollout: with 100 that wait for it one is as fast as alone', async () => {
   const opened = await PercentStage.open();
   const { env } = opened;
   slowly(
@@ -108,7 +108,7 @@ test('a new rollout does not wait for the receiver of the one before', async () 
   await opened.close();
 });
 
-test('a rollout that is begun again as it was before is told again', async () => {
+test('a rollout that is begun again as it was before is reported again', async () => {
   const opened = await PercentStage.open();
   const { receiver } = opened;
   opened.start();
@@ -162,7 +162,7 @@ test('every attempt to tell one outcome sends the same bytes, whatever has chang
   await opened.close();
 });
 
-test('a process that comes after one that had told sends the same bytes (E-14)', async () => {
+test('a process that comes after one that had called back sends the same bytes (E-14)', async () => {
   const opened = await PercentStage.open();
   const { receiver, env } = opened;
   const first = opened.start();

@@ -10,7 +10,7 @@ import { PercentStage } from '../statefulset-rollout/percent-stage.ts';
 const channel = '#deploys';
 const silence: SlackResult = { kind: 'unreachable', message: 'no answer in time' };
 
-/** A set whose first rollout has ended, and was told on a summary and a page. */
+/** A set whose first rollout has ended, and was reported on a summary and a page. */
 async function told(): Promise<PercentStage> {
   const opened = await PercentStage.open();
   opened.start();
@@ -50,7 +50,7 @@ test('a process that is killed between the summary of a new version and its page
   await opened.close();
 });
 
-test('the last word of a former version that comes late does not stand in the status for the new one', async () => {
+test('the last word of a former version that comes late does not be in the status for the new one', async () => {
   const opened = await told();
   const { slack, env } = opened;
   const late = Promise.withResolvers<SlackResult>();

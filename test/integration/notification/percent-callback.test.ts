@@ -16,7 +16,7 @@ function stage(stageId: string): JsonObject {
   return { bapi: { bapiUrl: `${url}/`, stageId } };
 }
 
-/** A set of four pods whose rollout has ended; nobody was to be told. */
+/** A set of four pods whose rollout has ended; nothing was to be reported. */
 async function settled(): Promise<PercentStage> {
   const opened = await PercentStage.open();
   opened.start();
@@ -25,7 +25,7 @@ async function settled(): Promise<PercentStage> {
   return opened;
 }
 
-test('[T-87] a rollout that is done is told once, with all that is known of it, and then done', async () => {
+test('[T-87] a rollout that is done is reported once, with all that is known of it, and then done', async () => {
   const opened = await settled();
   const { receiver } = opened;
   await opened.edit({ ...stage('stage-1'), percent: 50, statefulset: opened.carried('db:2') });
@@ -67,7 +67,7 @@ test('[T-87] [E-5] attempts of one outcome have one key, by the resource, its ro
   await opened.close();
 });
 
-test('[T-88] a receiver that cannot be told now is called again, ever later, and the rollout waits for it alone', async () => {
+test('[T-88] a receiver that cannot be reached now is called again, ever later, and the rollout waits for it alone', async () => {
   const opened = await settled();
   const { receiver } = opened;
   receiver.answers.push(answered(503), { kind: 'unreachable', why: 'no route' }, answered(503));
@@ -79,7 +79,7 @@ test('[T-88] a receiver that cannot be told now is called again, ever later, and
   const times = receiver.calls.map(({ at }) => at);
   const waits = times.slice(1).map((at, index) => Math.round((at - (times[index] ?? 0)) / 1_000));
   assert.deepEqual(waits, [2, 4, 8]);
-  // The same is told each time, to the byte.
+  // The same is reported each time, to the byte.
   assert.equal(new Set(receiver.calls.map(({ body }) => body)).size, 1);
   await opened.close();
 });
@@ -128,7 +128,7 @@ test('[T-90] a process that starts after the callback was delivered sends none',
   await opened.close();
 });
 
-test('[T-91] a retry under the stage that was told of a failure tells it of its success', async () => {
+test('[T-91] a retry under the stage that was called back with a failure is called back with its success', async () => {
   const opened = await settled();
   const { receiver } = opened;
   const broken = opened.env.kubelet.behaviours.add({
@@ -157,7 +157,7 @@ test('[T-91] a retry under the stage that was told of a failure tells it of its 
   await opened.close();
 });
 
-test('[B-22] another stage of a rollout that has ended is told how it ended, and nothing moves', async () => {
+test('[B-22] another stage of a rollout that has ended is called back with the outcome, and nothing moves', async () => {
   const opened = await settled();
   const { receiver } = opened;
   const before = opened.evictions().length;
@@ -190,7 +190,7 @@ test('[E-15] a new rollout gives a callback up that is still tried, and says so'
 
 for (const [status, told] of [
   [200, []],
-  [404, ['stage stage-1 was not told that 2 of 4 pods at 50 percent are new and ready']],
+  [404, ['stage stage-1 got no callback that says: 2 of 4 pods at 50 percent are new and ready']],
 ] as const) {
   test(`[E-15] a receiver that begins the next rollout and then answers ${status} ${told.length === 0 ? 'was told, and nothing says that it was not' : 'was not told, which is said'}`, async () => {
     const opened = await settled();
@@ -230,7 +230,7 @@ test('[A-34] a key of the resource signs, and nothing is sent while the Secret l
   await opened.close();
 });
 
-test('[E-14] a process that is killed after the receiver was told tells it again, with the same key', async () => {
+test('[E-14] a process that is killed after it called the receiver calls it again, with the same key', async () => {
   const opened = await settled();
   const { receiver, env } = opened;
   const late = Promise.withResolvers<ReturnType<typeof answered>>();

@@ -1,4 +1,4 @@
-/** StatefulsetRollouts that are deleted half way: whoever waits for their outcome is told, and keeps none of them. */
+/** StatefulsetRollouts that are deleted half way: receivers that wait for their outcome are called back, and keep none of them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
@@ -53,7 +53,7 @@ test('a rollout that is deleted half way calls one failure back once its set is 
   await stage.close();
 });
 
-test('a rollout that had ended when it was deleted calls nobody back again [B-83]', async () => {
+test('a rollout that had ended when it was deleted calls no receiver back again [B-83]', async () => {
   const stage = await PercentStage.open();
   stage.start();
   await stage.create('db:1', { bapi });

@@ -38,7 +38,7 @@ test('[T-74] one message is posted, then changed by the id of its conversation, 
   const last = updates.filter(({ call }) => call.page === 0).at(-1);
   assert.match(last?.call.message.text ?? '', /db/);
   assert.match(JSON.stringify(last?.call.message.blocks), /RolloutDone/);
-  // Nobody is called back.
+  // No receiver is called back.
   const texts = slack.calls.map(({ call }) => JSON.stringify(call.message));
   assert.deepEqual(
     texts.filter((text) => text.includes('Reporting the outcome')),
@@ -119,7 +119,7 @@ test('[C-17] a Slack that never answers keeps no rollout, and no end of the proc
   await opened.close();
 });
 
-test('[T-72] a Slack that asks for patience is left alone for so long, and then told the newest', async () => {
+test('[T-72] a Slack that asks for patience is left alone for so long, and then gets the newest message', async () => {
   const opened = await settled();
   const { slack } = opened;
   await opened.edit({ channel, statefulset: opened.carried('db:2') });
@@ -228,7 +228,7 @@ test('nothing follows a message until it is stored where it stands: no more than
   await opened.close();
 });
 
-test('where a message stands is stored within two seconds also while a receiver keeps the rollout waiting', async () => {
+test('where a message is is stored within two seconds also while a receiver keeps the rollout waiting', async () => {
   const opened = await settled();
   const { slack, receiver, env } = opened;
   const late = Promise.withResolvers<SlackResult>();

@@ -16,7 +16,7 @@ async function settled(): Promise<PhasedStage> {
   return stage;
 }
 
-/** What somebody undoes. */
+/** What a user undoes. */
 interface Dispute {
   readonly isWritten: (stage: PhasedStage) => boolean;
   readonly undo: (stage: PhasedStage) => Promise<unknown>;
@@ -74,13 +74,13 @@ for (const [what, dispute] of Object.entries(undone)) {
     stage.isLifted = true;
     const sent = await disputed(stage, dispute);
     assert.ok(sent <= 40, `${sent} writes in ten minutes`);
-    assert.match(stage.messages('WriteContested').join(), /somebody else undoes it/);
+    assert.match(stage.messages('WriteContested').join(), /another client undoes it/);
     await stage.completed('db:2');
     await stage.close();
   });
 }
 
-test('the gate stands for a new template while somebody undoes the status each time', async () => {
+test('the gate stands for a new template while a user undoes the status each time', async () => {
   const stage = await settled();
   await stage.change('db:2');
   await stage.until('one may go', () => stage.partition() === 2);

@@ -1,4 +1,4 @@
-/** Rollbacks of PhasedRollouts while everything else changes: users, pods, processes, and a status that somebody wrote. */
+/** Rollbacks of PhasedRollouts while everything else changes: users, pods, processes, and a status that a user wrote. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
@@ -68,7 +68,7 @@ test('a rollback that a user takes over by the former template ends there', asyn
   await stage.close();
 });
 
-test('another template in the midst of a rollback begins a rollout of its own, with checks', async () => {
+test('another template in the middle of a rollback begins a rollout of its own, with checks', async () => {
   const stage = await rollingBack();
   await stage.change('db:3');
   await stage.env.clock.advance(seconds(5));
@@ -81,7 +81,7 @@ test('another template in the midst of a rollback begins a rollout of its own, w
 });
 
 for (const replicas of [8, 3]) {
-  test(`a set that is scaled to ${replicas} in the midst of a rollback has only pods of the former revision in the end`, async () => {
+  test(`a set that is scaled to ${replicas} in the middle of a rollback has only pods of the former revision in the end`, async () => {
     const stage = await rollingBack();
     await stage.env.patchSet({ spec: { replicas } });
     await isBack(stage, replicas);
@@ -93,7 +93,7 @@ for (const replicas of [8, 3]) {
   });
 }
 
-test('a process that is killed in the midst of a rollback is followed by one that ends it', async () => {
+test('a process that is killed in the middle of a rollback is followed by one that ends it', async () => {
   const stage = await rollingBack();
   await stage.until('one is deleted', () => deleted(stage).length === 1);
   stage.running[0]?.die();
@@ -165,7 +165,7 @@ for (const [what, spec] of Object.entries({
   });
 }
 
-test('a pod that somebody deletes in the midst of a rollback is waited for', async () => {
+test('a pod that a user deletes in the middle of a rollback is waited for', async () => {
   const stage = await rollingBack();
   stage.env.kubelet.behaviours.add({
     match: { name: 'db-0' },
@@ -180,7 +180,7 @@ test('a pod that somebody deletes in the midst of a rollback is waited for', asy
   await stage.close();
 });
 
-test('a set that is switched to OnDelete in the midst of a rollback is left alone', async () => {
+test('a set that is switched to OnDelete in the middle of a rollback is left alone', async () => {
   const stage = await rollingBack();
   await stage.env.patchSet({ spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } } });
   const before = deleted(stage).length;

@@ -117,7 +117,7 @@ test('two programs that set the partition against each other send no more than a
   await stage.close();
 });
 
-test('a check that is made stricter in the midst of a streak is asked as often as it says now', async () => {
+test('a check that is made stricter in the middle of a streak is asked as often as it says now', async () => {
   const stage = await PhasedStage.open();
   stage.start();
   await rolling(stage, 2);

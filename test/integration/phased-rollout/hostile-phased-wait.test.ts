@@ -1,4 +1,4 @@
-/** PhasedRollouts that wait, or are taken up again: what is told of it, and what must not begin anew. */
+/** PhasedRollouts that wait, or are taken up again: what is reported of it, and what must not begin again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
@@ -24,7 +24,7 @@ function imagesOf(stage: PhasedStage): readonly string[] {
   return pods.map((pod) => (stage.env.stored('pods').has(pod) ? stage.env.imageOf(pod) : 'gone'));
 }
 
-/** The Event about the PhasedRollout that was told last. */
+/** The Event about the PhasedRollout that was reported last. */
 function newestEvent(stage: PhasedStage): { readonly text: string; readonly age: number } {
   const [newest] = [...stage.env.stored('events').values()]
     .filter((event) => textAt(event, 'involvedObject', 'kind') === 'PhasedRollout')

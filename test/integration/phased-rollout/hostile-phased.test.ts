@@ -23,7 +23,7 @@ function passes(stage: PhasedStage): number | undefined {
   return numberAt(stage.rollout(), 'status', 'rollingPodStatus', 'consecutiveSuccessfulChecks');
 }
 
-/** Somebody else writes the status. */
+/** Another client writes the status. */
 async function writeStatus(stage: PhasedStage, status: JsonObject): Promise<void> {
   const body = { kind: 'merge', document: { status } } as const;
   const key = { namespace, name: 'pr1' };
@@ -93,7 +93,7 @@ const refusals = [
 ] as const;
 for (const [verb, resource, subresource] of refusals) {
   const what = subresource === '' ? resource : `${resource}/${subresource}`;
-  test(`that ${verb} ${what} is not permitted is told, tried ever more rarely, and mended by a rule`, async () => {
+  test(`that ${verb} ${what} is not permitted is reported, tried ever more rarely, and mended by a rule`, async () => {
     const stage = await PhasedStage.open();
     stage.start();
     const disarm = stage.env.cluster.faults.add({

@@ -33,7 +33,7 @@ async function zones(maxUnavailable = 1): Promise<PhasedStage> {
   return stage;
 }
 
-/** The reservations that stand in the ledger of the budget. */
+/** The reservations that are in the ledger of the budget. */
 function ledger(stage: PhasedStage): string {
   const stored = stage.env.stored('configmaps').get('rollout-operator-ledger-all');
   return textAt(stored, 'data', 'reservations');
@@ -54,7 +54,7 @@ test('a pod goes under a budget after its reservation is stored, which ends once
   await stage.close();
 });
 
-test('no pod goes while another zone lacks one, which is told, and it goes once that is back [EXCL-1]', async () => {
+test('no pod goes while another zone lacks one, which is reported, and it goes once that is back [EXCL-1]', async () => {
   const stage = await zones();
   stage.start();
   await stage.create();
@@ -76,7 +76,7 @@ test('no pod goes while another zone lacks one, which is told, and it goes once 
   await stage.close();
 });
 
-test('a pod that was let go keeps its place in the ledger while its controller takes none, whoever leads [BUDG-4]', async () => {
+test('a pod that was let go keeps its place in the ledger while its controller takes none, whichever replica leads [BUDG-4]', async () => {
   const stage = await zones();
   const first = stage.start();
   await stage.create();
@@ -105,7 +105,7 @@ test('a pod that was let go keeps its place in the ledger while its controller t
   await stage.close();
 });
 
-test('a pod that was let go keeps its place in the ledger also while neither an answer nor a watch tells of its partition, and nobody wants it any more [BUDG-4]', async () => {
+test('a pod that was let go keeps its place in the ledger also while neither an answer nor a watch shows its partition, and it is not wanted any more [BUDG-4]', async () => {
   const stage = await zones();
   stage.start();
   await stage.create();

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { millis, minutes, seconds } from '#base/units.ts';
-import type { Reading } from '#check/prometheus/reading.ts';
+import type { QueryReading } from '#check/prometheus/reading.ts';
 import { numberAt, textAt } from '#cluster/json/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { noData, someData } from '#support/external-services/fake-prometheus.ts';
 import { PhasedStage, usualCheck } from './phased-stage.ts';
 
 const namespace = 'demo';
-const outage: Reading = { kind: 'error', reason: 'Refused', message: 'it answers 500' };
+const outage: QueryReading = { kind: 'error', reason: 'Refused', message: 'it answers 500' };
 
 /** A rollout whose first check is due in some 10 s. */
 async function begun(check: JsonObject = usualCheck): Promise<PhasedStage> {
@@ -42,7 +42,7 @@ test('nothing goes while a query finds nothing, and everything once it does [pha
   await stage.close();
 });
 
-test('what Prometheus said stands in the condition of the rollout', async () => {
+test('what Prometheus said is in the condition of the rollout', async () => {
   const stage = await begun();
   const run = stage.start();
   await stage.settled();
@@ -63,7 +63,7 @@ test('an error breaks no streak, and is asked again every 30 s [phased 38, 39, 4
   const stage = await begun();
   const run = stage.start();
   await stage.settled();
-  const answers: Reading[] = [someData, outage, outage, someData];
+  const answers: QueryReading[] = [someData, outage, outage, someData];
   stage.prometheus.answer = () => answers.shift() ?? someData;
   await stage.change('db:2');
   await stage.until('it is an error', () => stage.step() === 'PrometheusError');
@@ -88,7 +88,7 @@ test('a value beyond its bounds lets nothing go, and no data does where that is 
   const stage = await begun({ ...usualCheck, query });
   const run = stage.start();
   await stage.settled();
-  const finds = (value: number): Reading => ({
+  const finds = (value: number): QueryReading => ({
     kind: 'vector',
     samples: [{ value, text: String(value) }],
     warnings: [],
@@ -107,7 +107,7 @@ test('a value beyond its bounds lets nothing go, and no data does where that is 
   await stage.close();
 });
 
-test('a Secret that is missing is told once, asks nothing, and is used as soon as it is there [phased 46, 47]', async () => {
+test('a Secret that is missing is reported once, asks nothing, and is used as soon as it is there [phased 46, 47]', async () => {
   const query = { expr: 'up', url: 'http://h', secretRef: 'metrics' };
   const stage = await begun({ ...usualCheck, query });
   const run = stage.start();
@@ -143,7 +143,7 @@ test('a token that is replaced in mid-rollout is used with the next question, an
   await stage.close();
 });
 
-test('credentials that contradict one another are told, and used once they are mended [phased 48]', async () => {
+test('credentials that contradict one another are reported, and used once they are mended [phased 48]', async () => {
   const query = { expr: 'up', url: 'http://h', secretRef: 'metrics' };
   for (const keys of [{ username: 'u' }, { username: 'u', password: 'p', token: 't' }]) {
     const stage = await begun({ ...usualCheck, query });
@@ -209,7 +209,7 @@ test('a count of a former revision lets nothing go of another [phased 52, GATE-1
   await stage.close();
 });
 
-test('a wait for checks is told once, and again every 10 minutes while it lasts', async () => {
+test('a wait for checks is reported once, and again every 10 minutes while it lasts', async () => {
   const stage = await begun();
   const run = stage.start();
   await stage.settled();

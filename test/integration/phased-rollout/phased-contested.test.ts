@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { millis, seconds } from '#base/units.ts';
 import { PhasedStage } from './phased-stage.ts';
 
-test('whoever takes the partition back each time is answered ever more rarely, and named by an Event [WRIT-1]', async () => {
+test('a client that takes the partition back each time is answered ever more rarely, and named by an Event [WRIT-1]', async () => {
   const stage = await PhasedStage.open();
   stage.start();
   await stage.create();

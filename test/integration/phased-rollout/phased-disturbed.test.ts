@@ -81,7 +81,7 @@ test('a set without replicas is updated at once [phased 57]', async () => {
   await stage.close();
 });
 
-test('a partition that somebody lowers to 0 in mid-rollout lets all go; one that is raised is checked again [phased 60]', async () => {
+test('a partition that a user lowers to 0 in mid-rollout lets all go; one that is raised is checked again [phased 60]', async () => {
   const stage = await rolling(2);
   await stage.movePartition(3);
   await stage.until(
@@ -179,7 +179,7 @@ test('a process that is killed right after it let a pod go does not let another 
   await stage.close();
 });
 
-test('a process that ends while nobody knows whether its partition was stored leaves one that waits for it [phased 72]', async () => {
+test('a process that ends while it is unknown whether its partition was stored leaves one that waits for it [phased 72]', async () => {
   const stage = await PhasedStage.open();
   const first = stage.start();
   await stage.create();
@@ -220,7 +220,7 @@ test('of two replicas only one writes [phased 72]', async () => {
   await stage.close();
 });
 
-test('a write that lost a race is made anew, and the partition goes down by one [phased 33, 34]', async () => {
+test('a write that lost a race is recreated, and the partition goes down by one [phased 33, 34]', async () => {
   const stage = await PhasedStage.open();
   stage.start();
   await stage.create();
@@ -242,7 +242,7 @@ test('a write that lost a race is made anew, and the partition goes down by one 
   await stage.close();
 });
 
-test('fifty that ask a server which hangs delay nobody else [phased 74]', async () => {
+test('fifty that ask a server which hangs delay no other [phased 74]', async () => {
   const stage = await PhasedStage.open();
   stage.start();
   await stage.create();
@@ -276,7 +276,7 @@ test('fifty that ask a server which hangs delay nobody else [phased 74]', async 
   await stage.close();
 });
 
-test('a status that could not be stored, its Event told already, is stored by the next pass [phased 73]', async () => {
+test('a status that could not be stored, its Event written already, is stored by the next pass [phased 73]', async () => {
   const stage = await PhasedStage.open();
   stage.start();
   await stage.create();
@@ -293,7 +293,7 @@ test('a status that could not be stored, its Event told already, is stored by th
   await stage.close();
 });
 
-test('a stuck pod that may not be deleted is told, with what the Role lacks, and is not tried at each change [phased 54]', async () => {
+test('a stuck pod that may not be deleted is reported, with what the Role lacks, and is not tried at each change [phased 54]', async () => {
   const stage = await PhasedStage.open();
   stage.env.kubelet.behaviours.add({ match: { image: '*:broken' }, behave: 'imagePullBackOff' });
   stage.env.cluster.faults.add({

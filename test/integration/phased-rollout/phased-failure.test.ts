@@ -118,7 +118,7 @@ test('a rollback asks the budget for each pod, and waits while another zone lack
   await stage.close();
 });
 
-test('all queries must pass, and what each of them said stands in the condition', async () => {
+test('all queries must pass, and what each of them said is in the condition', async () => {
   const stage = await PhasedStage.open();
   stage.start();
   const additionalQueries = [{ name: 'latency', expr: 'latency < 1' }];
@@ -192,7 +192,7 @@ test('a dry run changes nothing but its own resource, and tells what it would do
   );
   await stage.env.clock.advance(minutes(60));
   assert.ok(stage.writes().every((each) => each.endsWith('phasedrollouts.sts.plus pr1')));
-  assert.ok(stage.messages('DryRun').length <= 8, 'what a user asked for is told once');
+  assert.ok(stage.messages('DryRun').length <= 8, 'what a user asked for is reported once');
   await stage.edit({ spec: { dryRun: false } });
   await stage.settled();
   assert.equal(stage.owner(), 'pr1');

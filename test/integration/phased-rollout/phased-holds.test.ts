@@ -186,7 +186,7 @@ test('what is not wanted any more when its turn comes is not sent [D-49]', async
   await stage.close();
 });
 
-test('what a late watch does not show yet is neither written nor told again [phased 34]', async () => {
+test('what a late watch does not show yet is neither written nor reported again [phased 34]', async () => {
   const stage = await PhasedStage.open();
   for (const resource of ['phasedrollouts', 'statefulsets']) {
     stage.env.cluster.faults.add({
@@ -218,7 +218,7 @@ test('a set under OnDelete with the label of a rollout group is not taken over, 
   await stage.until('it says so', () => stage.phase() === 'ErrorCannotManage');
   await stage.env.clock.advance(minutes(5));
   assert.equal(stage.owner(), '');
-  const conflict = 'db is moved by nobody, as rollout group ingester would move it, too';
+  const conflict = 'db is left alone, as rollout group ingester would move it, too';
   assert.equal(stage.conditionMessage('Ready'), conflict);
   assert.deepEqual(stage.messages('ConflictingOwners'), [conflict]);
   await stage.env.patchSet({ metadata: { labels: { 'rollout-group': null } } });

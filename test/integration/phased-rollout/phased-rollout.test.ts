@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
 import { PhasedStage, usualCheck } from './phased-stage.ts';
 
-test('a set is taken over and its next update blocked, before which the finalizer stands, and nothing is told [phased 9, 10]', async () => {
+test('a set is taken over and its next update blocked, before which the finalizer stands, and nothing is reported [phased 9, 10]', async () => {
   const stage = await PhasedStage.open();
   const run = stage.start();
   await stage.create();
@@ -71,7 +71,7 @@ test('nothing is written and nothing asked while nothing is rolled out', async (
   await stage.close();
 });
 
-test('a partition that somebody moves is put back, and follows the replicas [phased 19, 20]', async () => {
+test('a partition that a user moves is put back, and follows the replicas [phased 19, 20]', async () => {
   const stage = await PhasedStage.open();
   const run = stage.start();
   await stage.create();
@@ -131,7 +131,7 @@ test('of two that are made at once one has the set, and the other says that it h
   await stage.close();
 });
 
-test('an annotation of nobody, or of one that targets another set, is replaced [phased 11, 12]', async () => {
+test('an annotation of no owner, or of one that targets another set, is replaced [phased 11, 12]', async () => {
   const stage = await PhasedStage.open();
   await stage.create({ targetRef: 'another' }, 'pr2');
   for (const owner of ['nobody', 'pr2']) {

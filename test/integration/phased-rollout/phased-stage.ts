@@ -253,7 +253,7 @@ export class PhasedStage {
     await this.settled();
   }
 
-  /** Somebody else sets the partition. */
+  /** Another client sets the partition. */
   async movePartition(partition: number): Promise<void> {
     this.#lift();
     await this.env.patchSet({ spec: { updateStrategy: { rollingUpdate: { partition } } } });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { minutes, seconds } from '#base/units.ts';
-import type { Reading } from '#check/prometheus/reading.ts';
+import type { QueryReading } from '#check/prometheus/reading.ts';
 import type { FaultAction } from '#cluster/faults.ts';
 import { noData, someData } from '#support/external-services/fake-prometheus.ts';
 import { mostDown } from './phased-judge.ts';
@@ -31,7 +31,7 @@ interface Story {
   readonly image: string;
   readonly isOver: (stage: PhasedStage) => boolean;
   readonly partitions: readonly number[];
-  readonly answer?: (stage: PhasedStage) => Reading;
+  readonly answer?: (stage: PhasedStage) => QueryReading;
 }
 
 const failureBudget = { totalFailures: 1, onFailure: 'Rollback' };

@@ -115,7 +115,7 @@ describe('the program that runs everything', () => {
     await served;
   }
 
-  test('serves the webhooks of PhasedRollouts beside the others, by one Service and with one CA', async () => {
+  test('serves the webhooks of PhasedRollouts in addition to the others, by one Service and with one CA', async () => {
     const { port } = operator;
     const bodies = sharedPhasedConfigurations({ namespace, port });
     const names = bodies.map((body) => textAt(body, 'metadata', 'name'));
@@ -255,7 +255,7 @@ describe('the program that runs everything', () => {
   });
 });
 
-test('the command that runs everything ends with 2 for a flag that nobody knows, and with 1 for flags that contradict one another', async () => {
+test('the command that runs everything ends with 2 for an unknown flag, and with 1 for flags that contradict one another', async () => {
   const stage = await WebhookStage.open();
   const unknown = stage.launch(['all', '--nonsense']);
   await unknown.line(/^flag provided but not defined: -nonsense$/);

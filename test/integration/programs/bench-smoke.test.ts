@@ -219,7 +219,7 @@ test('GroupWatch takes the times from Ready to the delete that follows, by zone'
   );
 });
 
-test('GroupWatch counts the deletions of anybody where it is told of no user', () => {
+test('GroupWatch counts the deletions of every user where none is named', () => {
   const watch = new GroupWatch(() => 0);
   watch.add({ name: 'a', group: 'group' }, 1);
   watch.committed({ resource: 'pods', name: 'a-0', after: storedPod('a', true) });

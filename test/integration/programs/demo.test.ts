@@ -187,7 +187,7 @@ describe('the demo as a process', () => {
       time,
       new RegExp(`^the down-scale took ${seconds}: (?:${order}){3} went from 4 to 1 `),
     );
-    // Which zone is first follows from how the seconds of the clock fall; whoever is second waits for it.
+    // Which zone is first follows from how the seconds of the clock fall; the second one waits for it.
     const [, second] = time.match(/zone-[abc]/g) ?? [];
     assert.match(
       asked,
@@ -276,7 +276,7 @@ describe('the demo as a process', () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
-  test('demo shows a version that breaks at 50 percent and is taken back, the next one at 1, 50 and 100, and what Slack is told', async () => {
+  test('demo shows a version that breaks at 50 percent and is taken back, the next one at 1, 50 and 100, and what Slack shows', async () => {
     const demo = new Program(['demo', '--once', '--scenario=percent', '--speed=10'], folder);
     const output = (): string => demo.lines.join('\n');
     assert.equal(await demo.exitCode(), 0, output());
@@ -292,28 +292,28 @@ describe('the demo as a process', () => {
     ]);
     demo.toldInOrder([
       /●{12} {2}done: 12 of 12 pods at 50 percent are new and ready \(RolloutDone\)$/,
-      /somebody wants v2\.5\.0 at 1 percent$/,
+      /a user wants v2\.5\.0 at 1 percent$/,
       /evicts: kv-prod-11, the last of them \(PodsEvicted\)$/,
       /●·{11} {2}done: 1 of 12 pods at 1 percent are new and ready \(RolloutDone\)$/,
       /│ ✅ Done · kv-prod · v2\.5\.0$/,
       /v2\.5\.0 has a bug: it crashes in every pod but kv-prod-11$/,
-      /somebody wants v2\.5\.0 at 50 percent$/,
+      /a user wants v2\.5\.0 at 50 percent$/,
       /waits for kv-prod-10, kv-prod-9 to be ready; .* \(AwaitingPods\)$/,
       /●✗✗·{9} {2}failed: not done after 2 s; AwaitingPods: .* has CrashLoopBackOff.* \(RolloutFailed\)$/,
       /│ ❌ Failed · kv-prod · v2\.5\.0$/,
       /│ 🔴 kv-prod-10 {2}CrashLoopBackOff$/,
       /│ {3}🔴 kv-prod-9 {2}v2\.5\.0 {2}failing: CrashLoopBackOff$/,
       /│ {3}⚪ kv-prod-8 {2}v2\.4\.1 {2}to go$/,
-      /somebody takes v2\.5\.0 back: v2\.4\.1 at 100 percent$/,
+      /a user takes v2\.5\.0 back: v2\.4\.1 at 100 percent$/,
       /deletes at once: 2 pods .* cannot become ready: kv-prod-10, kv-prod-9 \(BrokenPodDeleted\)$/,
       /evicts: kv-prod-11, the last of them \(PodsEvicted\)$/,
       /●{12} {2}done: 12 of 12 pods at 100 percent are new and ready \(RolloutDone\)$/,
       /│ ✅ Done · kv-prod · v2\.4\.1$/,
-      /somebody wants v2\.5\.1 at 1 percent$/,
+      /a user wants v2\.5\.1 at 1 percent$/,
       /●·{11} {2}done: 1 of 12 pods at 1 percent /,
-      /somebody wants v2\.5\.1 at 50 percent$/,
+      /a user wants v2\.5\.1 at 50 percent$/,
       /●{6}·{6} {2}done: 6 of 12 pods at 50 percent /,
-      /somebody wants v2\.5\.1 at 100 percent$/,
+      /a user wants v2\.5\.1 at 100 percent$/,
       /●{12} {2}done: 12 of 12 pods at 100 percent /,
       /│ ✅ Done · kv-prod · v2\.5\.1$/,
       /│ {3}✅ kv-prod-0 {2}v2\.5\.1 {2}ready$/,
@@ -336,7 +336,7 @@ describe('the demo as a process', () => {
       '0 pods beyond the budget: at most 1 of a zone was unavailable at any time, 1 allowed',
       neverTwo,
       'the rollout replaced 9 pods, the drainers moved 3',
-      'each of them stood in the ledger before it went, and at the end the ledger is empty',
+      'each of them was in the ledger before it went, and at the end the ledger is empty',
     ]);
     const told = (number: number): string =>
       `drainer-${number} evicted 1 pod, was told 429 \\d+ times`;

@@ -64,7 +64,7 @@ describe('the operator as a process', () => {
 
   test('[scenario 78] tells of a word among the flags, and of what it does not read for it', async () => {
     const operator = new OperatorProcess([...flags(), 'stray', '-log.level=error']);
-    const line = await operator.line(/msg="nothing is read from/);
+    const line = await operator.line(/msg="arguments are ignored from/);
     assert.match(line, /^level=error .* argument=stray after="-log\.level=error"$/);
     await operator.line(/msg="caches synced"/);
     operator.kill('SIGTERM');
@@ -104,7 +104,7 @@ describe('the operator as a process', () => {
     'a word among the flags before one that is needed': {
       args: ['-use-zone-tracker', 'true', '-kubernetes.namespace=x'],
       code: 1,
-      says: /kubernetes\.namespace must not be empty\n"true" is no flag, so it was not read, nor what follows it: -kubernetes\.namespace=x/,
+      says: /kubernetes\.namespace must not be empty\n"true" is not a flag, so it was not read, nor what follows it: -kubernetes\.namespace=x/,
     },
     'a command that is not built': { args: ['why'], code: 1, says: /"why" is not built/ },
   };

@@ -155,7 +155,7 @@ describe('the program as the sts-phased-rollout-operator', () => {
     assert.equal(status, 201);
   });
 
-  test('writes its own CA into both configurations where it is told to', async (t) => {
+  test('writes its own CA into both configurations where the flag says so', async (t) => {
     const process = launch(['--server-tls.self-signed-cert.enabled'], {});
     t.after(unconfigure);
     const port = await portOf(process);
@@ -207,7 +207,7 @@ describe('the program as the sts-phased-rollout-operator', () => {
     assert.equal(await process.exitCode(), 0);
   });
 
-  test('ends with 2 for a flag that nobody knows', async () => {
+  test('ends with 2 for an unknown flag', async () => {
     const process = launch(['--nonsense'], {});
     await process.line(/^flag provided but not defined: -nonsense$/);
     assert.equal(await process.exitCode(), 2);

@@ -73,7 +73,7 @@ test('the Roles that are shipped permit to read no Secret; one that a resource n
   await opened.close();
 });
 
-test('a Secret that no Role lets be read is told by its name, and keeps no rollout', async () => {
+test('a Secret that no Role lets be read is reported by its name, and keeps no rollout', async () => {
   const opened = await underRoles();
   await opened.create('db:1', { callback: { webhook } });
   await opened.ended();

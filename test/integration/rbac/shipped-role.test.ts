@@ -90,7 +90,7 @@ test('the Role without webhooks permits all that is done, and nothing besides', 
   await untilScaled(world, [3, 3]);
   await world.clock.advance(seconds(10));
   assert.equal(reportedBy(world, 'ingester'), 3);
-  // What lasts is told again, in the same Event.
+  // What lasts is reported again, in the same Event.
   await world.patchSet('a', { spec: { updateStrategy: { type: 'RollingUpdate' } } });
   await world.setImage(images.old);
   await world.clock.advance(minutes(25));
@@ -116,7 +116,7 @@ test('the Role for budgets permits all that obeying them takes, and nothing besi
   await world.clock.advance(minutes(3));
   await world.setImage(images.new);
   await world.untilRolled(images.new);
-  // A pod that serves nobody is read before it is let go.
+  // A pod that serves no client is read before it is let go.
   world.kubelet.behaviours.add({
     behave: 'imagePullBackOff',
     match: { name: 'ingester-zone-a-0' },
@@ -131,7 +131,7 @@ test('the Role for budgets permits all that obeying them takes, and nothing besi
   await world.close();
 });
 
-test('without the Role for budgets what it grants is told where there is a budget, and nothing is disrupted', async () => {
+test('without the Role for budgets what it grants is reported where there is a budget, and nothing is disrupted', async () => {
   const world = await budgetedUnder('role.yaml');
   const operator = await world.readyOperator();
   await world.clock.advance(minutes(3));

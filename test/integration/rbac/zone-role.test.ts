@@ -86,7 +86,7 @@ test('the Roles of the zone-aware controllers permit all that is done, and nothi
   await stage.completed('db:2');
   // A pod that is seen nowhere is read; the API server says itself that there is none.
   assert.equal(await stage.finish(reviewEviction({ env, webhook: run.webhook }, 'db-99')), '');
-  // What lasts is told again, in the same Event.
+  // What lasts is reported again, in the same Event.
   await env.patchSet({ spec: { updateStrategy: { type: 'RollingUpdate' } } });
   await stage.change('db:3');
   await stage.pass(minutes(25));

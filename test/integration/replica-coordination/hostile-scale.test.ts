@@ -28,7 +28,7 @@ function contest(world: World): void {
   });
 }
 
-test('against another writer of a status, at most 20 PATCHes and 40 GETs are sent in the second minute, and it is told', async () => {
+test('against another writer of a status, at most 20 PATCHes and 40 GETs are sent in the second minute, and it is reported', async () => {
   const world = await World.create(small);
   await createTemplate(world, 'ingester', 2);
   for (const zone of world.zones) await annotateSet(world, zone, mirrorAnnotations('ingester'));

@@ -23,7 +23,7 @@ async function takeBack(world: World, span: number): Promise<void> {
 }
 
 const ways: Readonly<Record<string, Way>> = {
-  'is rolled back before the pod is made anew': { go: (world) => takeBack(world, 0.05) },
+  'is rolled back before the pod is recreated': { go: (world) => takeBack(world, 0.05) },
   'is rolled back once the new pod has started': { go: (world) => takeBack(world, 1.5) },
   'is rolled back, and its pods take a while to be available': {
     options: settling,
@@ -55,7 +55,7 @@ const ways: Readonly<Record<string, Way>> = {
       });
     },
   },
-  'grows in the midst of its rollout, which is taken back': {
+  'grows in the middle of its rollout, which is taken back': {
     go: async (world) => {
       await world.setImage(images.new, ['a']);
       await world.clock.advance(seconds(0.05));

@@ -64,7 +64,7 @@ test('[scenario 51] three sets mirror a ReplicaTemplate down and up, and report 
   await world.close();
 });
 
-test('a change of a mirrored resource is acted on in the same instant (KW-15)', async () => {
+test('a change of a mirrored resource is acted on at the same instant (KW-15)', async () => {
   const world = await World.create({ zones: ['a'], flags: ['-reconcile.interval=0'] });
   await createTemplate(world, 'ingester', 3);
   await annotateSet(world, 'a', mirrorAnnotations('ingester'));

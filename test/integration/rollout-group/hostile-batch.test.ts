@@ -31,7 +31,7 @@ const slownesses: Readonly<Record<string, Slowness>> = {
   },
 };
 
-/** Something that happens in the midst of a batch, and the image of the pods that may go in spite of it. */
+/** Something that happens in the middle of a batch, and the image of the pods that may go in spite of it. */
 interface Cause {
   readonly happens: (world: World) => Promise<void>;
   readonly allowed: readonly string[];

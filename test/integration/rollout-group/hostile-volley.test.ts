@@ -5,7 +5,7 @@ import { World } from '#support/world/world.ts';
 import { images } from '#support/world/world-group.ts';
 import { deletionsSince } from '../stages/hostile-stage.ts';
 
-test('32 deletions that were refused in the same moment, to wait for 1 s, are tried again within 10 s', async () => {
+test('32 deletions that were refused at the same instant, to wait for 1 s, are tried again within 10 s', async () => {
   const world = await World.create({
     replicas: 40,
     maxUnavailable: '40',

@@ -3,7 +3,7 @@
 import { podEviction } from '#admission/eviction/pod-eviction.ts';
 import { ConcurrencyLimit } from '#admission/review/concurrency-limit.ts';
 import { startDeadline } from '#admission/review/deadline.ts';
-import type { AdmissionRequest, Decision } from '#admission/review/review.ts';
+import type { AdmissionRequest, ReviewDecision } from '#admission/review/review.ts';
 import { sharedReads } from '#admission/review/shared-reads.ts';
 import type { JsonObject } from '#base/json.ts';
 import { type Millis, millis, minutes, monotonic, seconds } from '#base/units.ts';
@@ -100,7 +100,7 @@ export class EvictionReplica {
     return replica;
   }
 
-  /** It leads from now on; whoever led before it has long ended. */
+  /** It leads from now on; the leader before it has long ended. */
   lead(): void {
     const term = `term-of-${this.#client}`;
     this.budgets.authority.lead({
@@ -150,7 +150,7 @@ export class EvictionReplica {
   }
 }
 
-function textOf(decision: Decision): string {
+function textOf(decision: ReviewDecision): string {
   return decision.isAllowed ? 'allowed' : `${decision.code} ${decision.message}`;
 }
 
@@ -193,7 +193,7 @@ export interface LedStage {
   readonly two: EvictionReplica;
 }
 
-/** A group at rest under a budget, whose operator has waited for whoever came before, and a replica beside it. */
+/** A group at rest under a budget, whose operator has waited for its predecessor, and a replica beside it. */
 export async function ledUnderBudget(
   spec: JsonObject = { maxUnavailable: 1 },
   options: WorldOptions = threeByThree,

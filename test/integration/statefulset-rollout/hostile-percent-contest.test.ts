@@ -1,4 +1,4 @@
-/** StatefulsetRollouts against somebody else who changes back what they store, and against time. */
+/** StatefulsetRollouts against another client who changes back what they store, and against time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { minutes, seconds } from '#base/units.ts';
@@ -34,7 +34,7 @@ function limited(stage: PercentStage, most: number): { isOver: boolean } {
   return fight;
 }
 
-test('whoever changes status.phase back is answered once a second, and not at once each time', async () => {
+test('a client that changes status.phase back is answered once a second, and not at once each time', async () => {
   const stage = await settled(4);
   const from = stage.env.cluster.eventLog.calls.length;
   const fight = limited(stage, 300);
@@ -56,7 +56,7 @@ test('whoever changes status.phase back is answered once a second, and not at on
   await stage.close();
 });
 
-test('whoever changes the template back is answered once a second, and not at once each time', async () => {
+test('a client that changes the template back is answered once a second, and not at once each time', async () => {
   const stage = await settled(6);
   const from = stage.env.cluster.eventLog.calls.length;
   const fight = limited(stage, 900);

@@ -22,7 +22,7 @@ async function assertKept(stage: PercentStage, what: string): Promise<void> {
   assert.deepEqual(objectsAt(stage.set(), 'metadata', 'ownerReferences'), [], what);
 }
 
-test('a set that somebody makes while ours is on its way is theirs, and stays when the resource goes [B-68, B-81]', async () => {
+test('a set that a user makes while ours is on its way is theirs, and stays when the resource goes [B-68, B-81]', async () => {
   const stage = await PercentStage.open(3);
   stage.start();
   const match = { user: 'operator-1', verb: 'create', resource: 'statefulsets' };
@@ -41,7 +41,7 @@ test('a set that somebody makes while ours is on its way is theirs, and stays wh
   await stage.close();
 });
 
-test('a set that somebody makes after the program was killed before it made its own stays when the resource goes [B-68, B-81]', async () => {
+test('a set that a user makes after the program was killed before it made its own stays when the resource goes [B-68, B-81]', async () => {
   const stage = await PercentStage.open(3);
   const first = stage.start();
   const match = { user: 'operator-1', verb: 'create', resource: 'statefulsets' };
@@ -73,7 +73,7 @@ async function adopted(spec: JsonObject = {}): Promise<PercentStage> {
   return stage;
 }
 
-test('a set that another one comes to control in the midst of a rollout is moved no more [B-69, T-13]', async () => {
+test('a set that another one comes to control in the middle of a rollout is moved no more [B-69, T-13]', async () => {
   const stage = await adopted();
   await stage.until('two have gone', () => stage.evictions().length === 2);
   const ownerReferences = [{ ...broker, controller: true }];
@@ -98,7 +98,7 @@ test('a set that another one comes to control after the end stays when the resou
   await stage.close();
 });
 
-test('a set of others that is made anew over its pods stays when the resource goes [B-66, B-81]', async () => {
+test('a set of others that is recreated over its pods stays when the resource goes [B-66, B-81]', async () => {
   const stage = await adopted();
   await stage.ended();
   const statefulset = stage.carried('db:2', { serviceName: 'other' });
@@ -109,7 +109,7 @@ test('a set of others that is made anew over its pods stays when the resource go
   await stage.close();
 });
 
-test('a set of others that is made anew is owned by nobody, so that no cascade takes it along [B-66, B-69]', async () => {
+test('a set of others that is recreated is owned by nobody, so that no cascade takes it along [B-66, B-69]', async () => {
   const stage = await adopted({ immutableFieldPolicy: 'RecreateOrphan' });
   await stage.ended();
   await stage.edit({ statefulset: stage.carried('db:2', { serviceName: 'other' }) });

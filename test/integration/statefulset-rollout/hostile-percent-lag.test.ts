@@ -1,4 +1,4 @@
-/** StatefulsetRollouts that are paused, lowered or deleted in the midst of a batch, while their watch says nothing of that. */
+/** StatefulsetRollouts that are paused, lowered or deleted in the middle of a batch, while their watch says nothing of that. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';

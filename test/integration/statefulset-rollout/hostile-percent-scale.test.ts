@@ -72,7 +72,7 @@ const drifts: Readonly<Record<string, JsonObject>> = {
 
 for (const [what, drift] of Object.entries(drifts)) {
   for (const policy of ['Report', 'Pin']) {
-    test(`after its end, with ${policy}, replicas are written although somebody has changed ${what}, and nothing else is [B-62]`, async () => {
+    test(`after its end, with ${policy}, replicas are written although a user has changed ${what}, and nothing else is [B-62]`, async () => {
       const stage = await PercentStage.open();
       stage.start();
       const metadata = { name: 'db', labels: { app: 'db' } };

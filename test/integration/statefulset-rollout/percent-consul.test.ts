@@ -114,7 +114,7 @@ test('a pod that passes in one service of two is not ready [T-80]', async () => 
   await stage.close();
 });
 
-test('services that nobody knows ask nothing of the pods [T-82]', async () => {
+test('unknown services ask nothing of the pods [T-82]', async () => {
   const { stage } = await settled({ serviceNames: ['web'] }, () => ({}));
   await stage.edit({ statefulset: stage.carried('db:2') });
   await stage.ended();

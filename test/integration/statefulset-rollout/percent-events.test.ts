@@ -1,4 +1,4 @@
-/** What is told of StatefulsetRollouts besides their status: Events, on the embedded cluster. */
+/** What is reported of StatefulsetRollouts besides their status: Events, on the embedded cluster. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
@@ -38,7 +38,7 @@ function times(stage: PercentStage, reason: string): number {
     .reduce((sum, event) => sum + (numberAt(event, 'count') ?? 0), 0);
 }
 
-/** Somebody else has the pod evicted, as when its node is drained. */
+/** Another client has the pod evicted, as when its node is drained. */
 async function drain(stage: PercentStage, name: string): Promise<void> {
   const key = { namespace: 'demo', name };
   const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: key };
@@ -50,7 +50,7 @@ async function removeBudget(stage: PercentStage): Promise<void> {
   await stage.env.client.delete(resourceTypes.podDisruptionBudgets, key, { preconditions: {} });
 }
 
-test('a set that is written is told with what has changed, and without the marks of this program', async () => {
+test('a set that is written is reported with what has changed, and without the marks of this program', async () => {
   const { stage } = await settled();
   await stage.edit({ statefulset: stage.carried('db:2') });
   await stage.ended();
@@ -168,7 +168,7 @@ test('OrderedReady is followed by the budget all the same, shown, and told once 
   await stage.close();
 });
 
-test('without a budget pods go one at a time, which is told once a rollout [T-32] [G-11]', async () => {
+test('without a budget pods go one at a time, which is reported once a rollout [T-32] [G-11]', async () => {
   const { stage } = await settled();
   await removeBudget(stage);
   await stage.edit({ statefulset: stage.carried('db:2') });
@@ -179,7 +179,7 @@ test('without a budget pods go one at a time, which is told once a rollout [T-32
   await stage.close();
 });
 
-test('of a rollout of many batches five are told [F-7]', async () => {
+test('of a rollout of many batches five are reported [F-7]', async () => {
   const { stage } = await settled(16);
   await stage.edit({ statefulset: stage.carried('db:2') });
   await stage.ended();
@@ -189,7 +189,7 @@ test('of a rollout of many batches five are told [F-7]', async () => {
   await stage.close();
 });
 
-test('a set that is adopted is told, and a warning where it was in an update of its own [B-69, B-70]', async () => {
+test('a set that is adopted is reported, and a warning where it was in an update of its own [B-69, B-70]', async () => {
   for (const isMidway of [false, true]) {
     const stage = await PercentStage.open(3);
     await stage.env.createSet({ podManagementPolicy: 'Parallel' });
@@ -210,7 +210,7 @@ test('a set that is adopted is told, and a warning where it was in an update of 
   }
 });
 
-test('a rollback is told, and a warning where pods of what is given up stay [B-53, B-55]', async () => {
+test('a rollback is reported, and a warning where pods of what is given up stay [B-53, B-55]', async () => {
   for (const percent of [100, 25]) {
     const { stage } = await settled();
     await stage.env.clock.advance(minutes(1));
@@ -228,7 +228,7 @@ test('a rollback is told, and a warning where pods of what is given up stay [B-5
   }
 });
 
-test('a pause and its end are told [G-10]', async () => {
+test('a pause and its end are reported [G-10]', async () => {
   const { stage } = await settled();
   await stage.edit({ pauseRequested: true, statefulset: stage.carried('db:2') });
   await stage.until('it is paused', () => stage.phase() === 'Paused');
@@ -249,7 +249,7 @@ test('a percentage that fell is a warning [B-36, G-11]', async () => {
   await stage.close();
 });
 
-test('a set that stays when its resource goes in the middle is told with its stale pods [B-84]', async () => {
+test('a set that stays when its resource goes in the middle is reported with its stale pods [B-84]', async () => {
   const { stage } = await settled();
   await stage.edit({ deletionPolicy: 'Orphan', percent: 50, statefulset: stage.carried('db:2') });
   await stage.ended();
@@ -263,7 +263,7 @@ test('a set that stays when its resource goes in the middle is told with its sta
   await stage.close();
 });
 
-test('a rollout that is left partial for long is told of, and no longer once it is finished [B-89]', async () => {
+test('a rollout that is left partial for long is reported, and no longer once it is finished [B-89]', async () => {
   const stage = await PercentStage.open();
   stage.start(stage.env.clock, { partialAging: minutes(5) });
   await stage.create('db:1');
@@ -281,7 +281,7 @@ test('a rollout that is left partial for long is told of, and no longer once it 
   await stage.close();
 });
 
-test('every reason that is told of a StatefulsetRollout stands in the catalogue', async () => {
+test('every reason that is reported of a StatefulsetRollout stands in the catalogue', async () => {
   const { stage } = await settled();
   await removeBudget(stage);
   await stage.edit({ percent: 50, statefulset: stage.carried('db:2') });

@@ -85,7 +85,7 @@ test('an interval keeps evictions apart [T-40]', async () => {
   await stage.close();
 });
 
-test('a budget that lets none go is told, and obeyed, and the rollout goes on once it lets one [T-34]', async () => {
+test('a budget that lets none go is reported, and obeyed, and the rollout goes on once it lets one [T-34]', async () => {
   const stage = await settled();
   const key = { namespace: 'demo', name: 'db' };
   const { podDisruptionBudgets } = resourceTypes;
@@ -230,7 +230,7 @@ test('a set that was made goes with its resource [T-59]', async () => {
   await stage.close();
 });
 
-test('a set that somebody deletes in the middle is made anew, and the rollout ends [T-58]', async () => {
+test('a set that a user deletes in the middle is recreated, and the rollout ends [T-58]', async () => {
   const stage = await settled();
   await stage.edit({ statefulset: stage.carried('db:2') });
   await stage.until('one has gone', () => stage.evictions().length > 0);
@@ -256,7 +256,7 @@ test('what nobody may change fails at once with its path, and nothing is written
   await stage.close();
 });
 
-test('a set is made anew over its pods where that is wanted, which keep running [T-16]', async () => {
+test('a set is recreated over its pods where that is wanted, which keep running [T-16]', async () => {
   const stage = await settled();
   const uids = stage.pods().map((pod) => stage.env.uidOf('pods', pod));
   const statefulset = stage.carried('db:1', { serviceName: 'other' });
@@ -299,7 +299,7 @@ test('a version that arrives in the middle begins without waiting, and no more p
   await stage.close();
 });
 
-test('a template that somebody edits in the middle is written back [T-19]', async () => {
+test('a template that a user edits in the middle is written back [T-19]', async () => {
   const stage = await settled(6);
   await stage.edit({ statefulset: stage.carried('db:2') });
   await stage.until('two have gone', () => stage.evictions().length === 2);

@@ -106,7 +106,7 @@ function targetOf(replicas: number, percent: number): number {
   return percent < 100 && replicas >= 2 ? Math.min(target, replicas - 1) : target;
 }
 
-/** Fields that this program may change, of each kind; all others are somebody else's. */
+/** Fields that this program may change, of each kind; all others are another owner's. */
 const ours: Readonly<Record<string, RegExp>> = {
   'statefulsets.apps':
     /^(?:spec\.(?:template|updateStrategy|replicas)\b|metadata\.(?:annotations(?:\.bedrock\.operator\.slack\.com\/.*)?|labels\.app\.kubernetes\.io\/managed-by|ownerReferences|finalizers)$)/,
@@ -136,10 +136,10 @@ function changedPaths(before: JsonObject, after: JsonObject, parent = ''): reado
   });
 }
 
-/** What arrives later than that was sent by a process that is dead: nobody answers for its order. */
+/** What arrives later than that was sent by a process that is dead: no server answers for its order. */
 const longestWay = 10_000;
 
-/** A place of a message that was replaced never stands there again: whoever writes it back has overwritten a newer one. */
+/** A place of a message that was replaced is never there again: a client that writes it back has overwritten a newer one. */
 function messageFaults(
   commits: readonly Commit[],
   sentAt: ReadonlyMap<number, number>,
@@ -149,7 +149,7 @@ function messageFaults(
     .filter(({ resource, after }) => resource.startsWith('statefulsetrollouts') && after)
     .filter(({ callId, at, before, after }) => {
       const [was, is] = [before, after].map((each) => textAt(each, 'status', 'slackMessage', 'ts'));
-      // It stands there until the next one is stored.
+      // It is there until the next one is stored.
       if (was !== is) isLate = at - (sentAt.get(callId) ?? at) > longestWay;
       return !isLate;
     })

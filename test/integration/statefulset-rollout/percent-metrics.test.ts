@@ -68,7 +68,7 @@ test('the age of a partial rollout grows while nothing happens, and ends with it
   await stage.close();
 });
 
-test('a pause is no part of the duration, and a rollback is told apart [G-4]', async () => {
+test('a pause is no part of the duration, and a rollback is distinguished [G-4]', async () => {
   const { stage, run } = await settled();
   await stage.env.clock.advance(minutes(1));
   const before = (await run.series()).get('duration_seconds_sum{result="done"}') ?? 0;

@@ -118,7 +118,7 @@ test('an interval keeps the pods apart [B-94]', async () => {
   await stage.close();
 });
 
-test('pinning over mixed versions is told, and waits for the next complete rollout [T-67]', async () => {
+test('pinning over mixed versions is reported, and waits for the next complete rollout [T-67]', async () => {
   const stage = await settled(4, {});
   await stage.edit({ percent: 50, statefulset: stage.carried('db:2') });
   await stage.ended();
@@ -197,7 +197,7 @@ test('a set that is found is pinned once it runs one version [B-70]', async () =
   await stage.close();
 });
 
-test('a template that somebody edits at rest moves no pod', async () => {
+test('a template that a user edits at rest moves no pod', async () => {
   const stage = await settled();
   const containers = [{ name: 'main', image: 'theirs:1' }];
   await stage.env.patchSet({ spec: { template: { spec: { containers } } } });

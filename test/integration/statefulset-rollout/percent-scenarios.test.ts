@@ -134,7 +134,7 @@ test('a batch is as large as the budget, and no more than ten of its evictions a
 });
 
 for (const code of [404, 409]) {
-  test(`a pod whose eviction is answered ${code} counts as let go, and the set is looked at anew [T-38]`, async () => {
+  test(`a pod whose eviction is answered ${code} counts as let go, and the set is looked at again [T-38]`, async () => {
     const stage = await settled();
     stage.env.cluster.faults.add({
       match: { user: 'operator-1', resource: 'pods', subresource: 'eviction', name: 'db-3' },
@@ -195,7 +195,7 @@ test('between two records of the status there is one change at most of the set, 
   await stage.close();
 });
 
-test('five edits during one pass are followed by one rollout of the newest, and no pass runs beside it [T-44]', async () => {
+test('five edits during one pass are followed by one rollout of the newest, and no pass runs along with it [T-44]', async () => {
   const stage = await settled();
   const match = { user: 'operator-1', resource: 'statefulsets', verb: 'patch' };
   const delay = { kind: 'delay', delay: seconds(3) } as const;
@@ -229,7 +229,7 @@ test('five edits during one pass are followed by one rollout of the newest, and 
   await stage.close();
 });
 
-test('what somebody else writes into the status alone changes nothing, and is answered by nothing [T-46]', async () => {
+test('what another client writes into the status alone changes nothing, and is answered by nothing [T-46]', async () => {
   const stage = await settled();
   await stage.env.clock.advance(seconds(5));
   const { client, clock, cluster } = stage.env;

@@ -84,7 +84,7 @@ export class PercentStage {
    * Starts the program.
    *
    * @param clock one that can be paused halts the whole process
-   * @param more what flags say besides: when a partial rollout is told of, a day by default, and whether pods may be pinned
+   * @param more what flags say besides: when a partial rollout is reported, a day by default, and whether pods may be pinned
    */
   start(
     clock: Clock = this.env.clock,

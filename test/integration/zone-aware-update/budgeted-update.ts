@@ -60,7 +60,7 @@ export function ledgerOf(budget = 'db'): string {
   return `rollout-operator-zone-ledger-${namespace}.${budget}`;
 }
 
-/** The reservations that stand in the ledger of a budget, as they are written. */
+/** The reservations that are in the ledger of a budget, as they are written. */
 export function reservations({ env }: ZoneUpdateStage, budget = 'db'): string {
   return textAt(env.stored('configmaps').get(ledgerOf(budget)), 'data', 'reservations');
 }

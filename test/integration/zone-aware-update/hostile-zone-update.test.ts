@@ -1,4 +1,4 @@
-/** What a hostile review of ZoneAwareUpdates tried: a world that changes in the midst of a step, and replicas that die there. */
+/** What a hostile review of ZoneAwareUpdates tried: a world that changes in the middle of a step, and replicas that die there. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
@@ -92,7 +92,7 @@ test('no step begins on a cache that does not show that a pod of another zone wa
   await stage.close();
 });
 
-test('a node that loses its zone in the midst of an update keeps it in memory, and the update ends', async () => {
+test('a node that loses its zone in the middle of an update keeps it in memory, and the update ends', async () => {
   const stage = await budgetedUpdate({ maxUnavailable: 4 }, rollout);
   await stage.change('db:2');
   await deleted(stage, 2);
@@ -103,7 +103,7 @@ test('a node that loses its zone in the midst of an update keeps it in memory, a
   await stage.close();
 });
 
-test('a node that comes to another zone in the midst of an update takes its pods there, and no two zones are away', async () => {
+test('a node that comes to another zone in the middle of an update takes its pods there, and no two zones are away', async () => {
   const stage = await budgetedUpdate({ maxUnavailable: 4 }, rollout);
   await stage.change('db:2');
   await deleted(stage, 2);
@@ -114,7 +114,7 @@ test('a node that comes to another zone in the midst of an update takes its pods
   await stage.close();
 });
 
-test('a set that shrinks and grows in the midst of an update is waited for, and all its pods are new in the end', async () => {
+test('a set that shrinks and grows in the middle of an update is waited for, and all its pods are new in the end', async () => {
   const stage = await budgetedUpdate({ maxUnavailable: 4 }, rollout);
   stage.isDisturbed = true;
   await stage.change('db:2');
@@ -128,7 +128,7 @@ test('a set that shrinks and grows in the midst of an update is waited for, and 
   await stage.close();
 });
 
-test('a set that is made anew in the midst of an update has its pods updated by the update of its name', async () => {
+test('a set that is recreated in the middle of an update has its pods updated by the update of its name', async () => {
   const stage = await budgetedUpdate({ maxUnavailable: 4 }, rollout);
   stage.isDisturbed = true;
   await stage.change('db:2');
@@ -152,7 +152,7 @@ test('a set that is made anew in the midst of an update has its pods updated by 
   await stage.close();
 });
 
-test('a strategy that becomes RollingUpdate in the midst of an update stops it, which is told, and OnDelete lets it go on', async () => {
+test('a strategy that becomes RollingUpdate in the middle of an update stops it, which is reported, and OnDelete lets it go on', async () => {
   const stage = await budgetedUpdate({ maxUnavailable: 4 }, rollout);
   stage.isDisturbed = true;
   await stage.change('db:2');

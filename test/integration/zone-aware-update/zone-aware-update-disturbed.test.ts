@@ -28,7 +28,7 @@ async function deletions(stage: ZoneUpdateStage, count: number): Promise<void> {
   });
 }
 
-test('a process that dies in the midst of a step is followed by one that waits for what it sent, and no two zones are ever away', async () => {
+test('a process that dies in the middle of a step is followed by one that waits for what it sent, and no two zones are ever away', async () => {
   const stage = await settled({ exponentialFactor: '0' });
   const [first] = stage.running;
   await stage.change('db:2');
@@ -146,7 +146,7 @@ test('a set that deletes its pods by itself is left alone until its strategy is 
   await stage.close();
 });
 
-test('a ZoneAwareUpdate that is deleted in mid-rollout stops it, and one that is made anew goes on from the first step', async () => {
+test('a ZoneAwareUpdate that is deleted in mid-rollout stops it, and one that is recreated goes on from the first step', async () => {
   const stage = await settled();
   await stage.change('db:2');
   await stage.until('two steps are done', () => stage.status().startsWith('2 '));

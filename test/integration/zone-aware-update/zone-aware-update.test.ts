@@ -83,7 +83,7 @@ test('an alarm whose state nobody can tell holds the next step, says why, and is
   await stage.close();
 });
 
-test('nothing is asked, read anew or written while there is nothing to do', async () => {
+test('nothing is asked, read again or written while there is nothing to do', async () => {
   const stage = await settled({ pauseRolloutAlarm: 'Ingesters' });
   await stage.pass(seconds(30));
   const { calls } = stage.env.cluster.eventLog;

@@ -69,7 +69,7 @@ test('a step takes no more pods than the budget gives, each after its reservatio
   await stage.close();
 });
 
-test('while an eviction of another zone is under way no step begins, which is told, and then it does [EXCL-1]', async () => {
+test('while an eviction of another zone is under way no step begins, which is reported, and then it does [EXCL-1]', async () => {
   const stage = await budgetedUpdate({ maxUnavailable: 2 }, rollout);
   stage.cap = 2;
   const pod = podOf(stage, 'zone-c', 'db:2');
@@ -122,7 +122,7 @@ for (const turns of [1, 4, 16, 64, 256]) {
   });
 }
 
-test('a process that dies in the midst of a step leaves its reservations: no other zone loses a pod until its successor has waited [BUDG-4, EXCL-1]', async () => {
+test('a process that dies in the middle of a step leaves its reservations: no other zone loses a pod until its successor has waited [BUDG-4, EXCL-1]', async () => {
   const stage = await budgetedUpdate({ maxUnavailable: 4 }, rollout);
   stage.env.cluster.faults.add({
     match: { user: 'operator-1', verb: 'delete', resource: 'pods' },
@@ -204,7 +204,7 @@ test('a budget that cannot be read holds the update, names itself and the field,
   await stage.close();
 });
 
-test('a budget that is made in the midst of an update binds the next step, and knows the pods of the one under way [BUDG-1]', async () => {
+test('a budget that is made in the middle of an update binds the next step, and knows the pods of the one under way [BUDG-1]', async () => {
   const stage = await budgetedUpdate(undefined, rollout);
   stage.env.cluster.faults.add({
     match: { user: 'operator-1', verb: 'delete', resource: 'pods' },

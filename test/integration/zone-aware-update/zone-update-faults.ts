@@ -32,7 +32,7 @@ interface Place {
   readonly revision: string;
 }
 
-/** The set as the store had it in one moment. */
+/** The set as the store had it at one instant. */
 interface World {
   readonly places: ReadonlyMap<string, Place>;
   readonly updateRevision: string;
@@ -58,7 +58,7 @@ export function deletionFaults(history: DeletionHistory): readonly string[] {
       ...revisionFaults(name, sent),
       ...(sent.places.get(name)?.uid === textAt(commit.before, 'metadata', 'uid')
         ? []
-        : ['though its deletion was sent for the pod that stood there before']),
+        : ['though its deletion was sent for the pod that was there before']),
       ...(alarm === 'OK' ? [] : [`although the alarm was ${alarm ?? 'never asked'}`]),
     ];
     return faults.map((fault) => `${name} was sent away at ${sentAt} ${fault}`);

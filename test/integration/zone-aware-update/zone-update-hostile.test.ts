@@ -1,4 +1,4 @@
-/** ZoneAwareUpdates in the midst of a step, or of a request that takes 30 s, while the world changes. */
+/** ZoneAwareUpdates in the middle of a step, or of a request that takes 30 s, while the world changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';

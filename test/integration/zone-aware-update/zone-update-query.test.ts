@@ -1,9 +1,9 @@
-/** ZoneAwareUpdates that a query of Prometheus pauses, alone or beside an alarm, in virtual time. */
+/** ZoneAwareUpdates that a query of Prometheus pauses, alone or in addition to an alarm, in virtual time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
-import type { Reading } from '#check/prometheus/reading.ts';
+import type { QueryReading } from '#check/prometheus/reading.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { ZoneUpdateStage } from './zone-update-stage.ts';
 
@@ -13,7 +13,7 @@ const query = {
   thresholdRange: { max: 5 },
 };
 
-function errors(count: number): Reading {
+function errors(count: number): QueryReading {
   return { kind: 'vector', samples: [{ value: count, text: String(count) }], warnings: [] };
 }
 

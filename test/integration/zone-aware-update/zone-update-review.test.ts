@@ -76,7 +76,7 @@ test('a dry run that ends while an alarm rings leaves nothing behind either', as
 
 for (const by of ['alarm', 'query'] as const) {
   const spec = by === 'alarm' ? { pauseRolloutAlarm: 'Ingesters' } : { pauseRolloutQuery: query };
-  test(`for an hour in which the ${by} pauses, an Event younger than 10 minutes says so, and nothing that passes is told`, async () => {
+  test(`for an hour in which the ${by} pauses, an Event younger than 10 minutes says so, and nothing that passes is reported`, async () => {
     const stage = await settled(spec);
     stage.source.state = 'ALARM';
     stage.prometheus.answer = () => ({

@@ -1,4 +1,4 @@
-/** ZoneAwareUpdates whose requests fail, or whose own writes do not show, in the midst of a step. */
+/** ZoneAwareUpdates whose requests fail, or whose own writes do not show, in the middle of a step. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
@@ -71,7 +71,7 @@ function stepsOf(stage: ZoneUpdateStage): readonly number[] {
   return [...counts.values()];
 }
 
-test('what somebody else wrote into the status while a step was taken is not overwritten by that step', async () => {
+test('what another client wrote into the status while a step was taken is not overwritten by that step', async () => {
   const stage = await settled({ exponentialFactor: '2' });
   const { faults, eventLog } = stage.env.cluster;
   const key = { namespace: 'demo', name: 'zau' };
@@ -105,7 +105,7 @@ test('a program that finds old pods, and no word of a step, lets none go for two
   await stage.close();
 });
 
-test('a pod that cannot start is made anew by a corrected template under a budget that lets none go', async () => {
+test('a pod that cannot start is recreated by a corrected template under a budget that lets none go', async () => {
   const stage = await budgetedUpdate({ maxUnavailable: 1 }, { exponentialFactor: '0' });
   stage.isDisturbed = true;
   stage.env.kubelet.behaviours.add({ match: { image: 'db:bad' }, behave: 'crashLoop' });
@@ -119,6 +119,6 @@ test('a pod that cannot start is made anew by a corrected template under a budge
   await editBudget(stage, { maxUnavailable: 0 });
   await stage.pass(seconds(30));
   await stage.change('db:3');
-  await stage.until('it is made anew', () => broken() === 0);
+  await stage.until('it is recreated', () => broken() === 0);
   await stage.close();
 });

@@ -31,7 +31,7 @@ test('no eviction is allowed in a second zone although the cache of nodes shows 
   assert.equal(await stage.finish(replica.evict(first)), '');
   await stage.pass(seconds(12));
   const refusal = await stage.finish(replica.review(second));
-  assert.match(refusal, /^429 .*node-3 is in zone zone-b, and its watch has not told of that yet/);
+  assert.match(refusal, /^429 .*node-3 is in zone zone-b, and its watch does not show that yet/);
   for (const watch of watches) watch.resume();
   await stage.pass(seconds(1));
   assert.match(await stage.finish(replica.review(second)), /^429 .*zone-a/);

@@ -1,4 +1,4 @@
-/** Hostile: thousands of ZoneDisruptionBudgets of one namespace, which whoever may make one may make. */
+/** Hostile: thousands of ZoneDisruptionBudgets of one namespace, which any account that may create one may create. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aborted } from '#base/async/aborted.ts';
@@ -19,7 +19,7 @@ import {
   zoneBudgetView,
 } from '#zone-disruption-budget/cache/zone-budget-view.ts';
 
-/** How often members of the views of budgets are read: whoever goes through all of them at each change reads each of them. */
+/** How often members of the views of budgets are read: a loop over all of them at each change reads each of them. */
 class Reads {
   count = 0;
 

@@ -1,4 +1,4 @@
-/** Hostile: how many series the status of one ZoneDisruptionBudget makes, whoever wrote it. */
+/** Hostile: how many series the status of one ZoneDisruptionBudget makes, whichever client wrote it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { showZoneBudget } from '#operator/zone-aware/figures.ts';

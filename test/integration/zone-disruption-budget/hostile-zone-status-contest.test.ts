@@ -1,4 +1,4 @@
-/** The status of a ZoneDisruptionBudget that somebody else writes, too. */
+/** The status of a ZoneDisruptionBudget that another client writes, too. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';

@@ -57,7 +57,7 @@ function reservedPods(stage: ZoneBudgetStage): readonly string[] {
   return [...(text ?? '').matchAll(/"pod":"([^"]+)"/gu)].map(([, pod = '']) => pod);
 }
 
-test('[zau 17] a conflict as the set is promoted is looked at anew, and the update is not called complete before that is stored', async () => {
+test('[zau 17] a conflict as the set is promoted is looked at again, and the update is not called complete before that is stored', async () => {
   const stage = await settledUpdate({ exponentialFactor: '0' });
   stage.env.cluster.faults.add({
     match: { user: 'operator-1', verb: 'update', resource: 'statefulsets' },
@@ -117,7 +117,7 @@ test('[zau 41] a pod of another set with the same labels is not touched, and hol
   await stage.close();
 });
 
-test('[zau 96] whoever leads next goes on with the step that comes next, zones being those of the nodes', async () => {
+test('[zau 96] the next leader goes on with the step that comes next, zones being those of the nodes', async () => {
   const stage = await settledUpdate();
   await stage.change('db:2');
   await stage.until('two steps are done', () => stage.status().startsWith('2 / 2'));

@@ -72,7 +72,7 @@ export interface AuditedCall {
 
 /**
  * The calls, numbered from 1; watches, which never end, are left out. Of the requests that were received by a server
- * that was killed before it answered, only deletions are told: what they asked for was never written down.
+ * that was killed before it answered, only deletions are reported: what they asked for was never written down.
  */
 export function auditedCalls(entries: readonly AuditEntry[]): readonly AuditedCall[] {
   const ended = new Set(entries.filter(hasEnded).map(({ auditID }) => auditID));

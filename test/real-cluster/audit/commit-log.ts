@@ -45,7 +45,7 @@ export const recordedCustomTypes: Readonly<Record<string, string>> = {
   'zonecontrol.k8s.aws/zonedisruptionbudgets': 'zonedisruptionbudgets.zonecontrol.k8s.aws',
 };
 
-/** Keeps commits and state; whoever follows a cluster feeds it. */
+/** Keeps commits and state; the follower of a cluster feeds it. */
 export class CommitLog {
   readonly commits: StoredCommit[] = [];
   readonly #objects = new Map<string, JsonObject>();
@@ -97,7 +97,7 @@ export class CommitLog {
     for (const listener of this.#listeners) listener(commit);
   }
 
-  /** The following broke off: whoever asks from now on is told. */
+  /** The following broke off: later callers get the reason. */
   fail(error: Error): void {
     this.#failure ??= error;
   }

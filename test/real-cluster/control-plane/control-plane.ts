@@ -18,7 +18,7 @@ import type { Binaries } from './binaries.ts';
 import { PlaneLayout } from './plane-layout.ts';
 import { type Program, Programs } from './programs.ts';
 
-/** A control plane that serves, whoever started it. */
+/** A control plane that serves, whatever started it. */
 export interface ControlPlane {
   /** What we started beside it; all of it ends with {@link close}. */
   readonly programs: Programs;

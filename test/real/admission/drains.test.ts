@@ -32,7 +32,7 @@ const ends: readonly LeaderEnd[] = ['kill', 'stop', 'pause'];
 const lostReview =
   /failed calling webhook .*(?:EOF|connection re|deadline exceeded|status code 408|Client\.Timeout|timed? ?out)/;
 
-/** Work that goes on until it is told to end with the round that it is in. */
+/** Work that goes on until it is asked to end with the round that it is in. */
 interface Drains {
   isOver: boolean;
   /** How often each code was heard. */

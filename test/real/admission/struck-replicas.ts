@@ -10,7 +10,7 @@ import type { LeaderPoint, Sight } from './leader-points.ts';
 
 /**
  * How long work may stand still: an eviction that was let go, and whose answer was lost with its replica, holds its place for
- * two minutes (D-50) where nobody asks again, as a drain does not that waits for its other pods; and then a rollout goes on.
+ * two minutes (D-50) where nothing asks again, as a drain does not that waits for its other pods; and then a rollout goes on.
  */
 export const longestStandstill: Millis = millis(evictionLife + seconds(60));
 
@@ -73,7 +73,7 @@ export class StruckReplicas {
     const struck: { replica?: Replica; ended?: Promise<unknown> } = {};
     const strike = (replica: Replica): void => {
       struck.replica = replica;
-      // In the very moment in which the point is seen.
+      // At the very moment when the point is seen.
       if (how === 'pause') replica.operator.pause();
       else struck.ended = replica.operator[how]();
       this.#lead(this.#alive.filter((each) => each !== replica));

@@ -120,7 +120,7 @@ describe('deploy/zone-aware-controllers on a real control plane', {
     return new OperatorProcess([
       'zone-aware-controllers',
       ...args,
-      // Each review that is answered is told from debug on: by that it is known that the API server calls.
+      // Each review that is answered is distinguished from debug on: by that it is known that the API server calls.
       '--zap-log-level=debug',
       `--kubeconfig=${kubeconfig}`,
       '--health-probe-bind-address=127.0.0.1:0',

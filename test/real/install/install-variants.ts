@@ -203,7 +203,7 @@ export const everyValueOfPeer: JsonObject = {
 export const refusals: Readonly<
   Record<string, { readonly values: JsonObject; readonly says: RegExp }>
 > = {
-  'a value that nobody knows': {
+  'an unknown value': {
     values: { replicaCount: 2 },
     says: /replicaCount/,
   },

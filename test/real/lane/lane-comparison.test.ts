@@ -25,7 +25,7 @@ function pathsThatDiffer(embedded: Transcript, real: Transcript): readonly strin
 describe('compare()', () => {
   const quiet = conversation([7, 8], 7);
 
-  test('takes revisions for equal that stand in the same order', () => {
+  test('takes revisions for equal that are in the same order', () => {
     assert.deepEqual(pathsThatDiffer(quiet, conversation([100, 205], 100)), []);
   });
 

@@ -1,4 +1,4 @@
-/** The commands of docs/moving.md, as they stand there, on a real control plane. */
+/** The commands of docs/moving.md, as they are there, on a real control plane. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -112,7 +112,7 @@ describe('the commands of docs/moving.md', { skip: kubectlMissing() }, () => {
   let lane: RealLane;
 
   before(async () => {
-    // A pod takes its time to end: whoever starts another one beside it is seen.
+    // A pod takes its time to end: starting another one before that is seen.
     lane = await startRealLane({ delays: { stop: seconds(2) } });
   });
 

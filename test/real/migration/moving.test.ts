@@ -125,7 +125,7 @@ describe('a move from the peer to this program and back', { concurrency: 2 }, ()
         .filter((line) => textAt(line, 'msg') === 'the Role lacks rules')
         .map((line) => textAt(line, 'rules'));
     const first = await env.startOperatorWith([]);
-    await env.until('the missing rules are told', () => lacking().length > 0, limit);
+    await env.until('the missing rules are reported', () => lacking().length > 0, limit);
     await first.stop();
     const [rules = '', ...more] = lacking();
     context.diagnostic(rules);

@@ -7,7 +7,7 @@ import { type Group, setName } from '../../scenarios/group.ts';
 /** A complete group, and all that happens to it. */
 export type WatchedGroup = Group & Pick<Env, 'history' | 'until'>;
 
-/** What a rollout took away, whoever did it. */
+/** What a rollout took away, whichever replica did it. */
 export interface Disruption {
   /** Zones with an unavailable pod at once, at most. */
   readonly zones: number;

@@ -1,4 +1,4 @@
-/** What scenarios do with one StatefulSet `db`, and how they tell where it stands. */
+/** What scenarios do with one StatefulSet `db`, and how they tell where it is. */
 import type { JsonObject } from '#base/json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { Env } from '../env.ts';
@@ -151,7 +151,7 @@ function isReadyPod(pod: Pod | undefined): boolean {
   return isTrue && pod?.metadata.deletionTimestamp === undefined;
 }
 
-/** The pods whose deletion began, in that order; whoever asked for it. */
+/** The pods whose deletion began, in that order; whichever client asked for it. */
 export function deletions(env: Env): readonly string[] {
   const begun = env
     .history()

@@ -1,4 +1,4 @@
-/** What kubectl is told where the embedded cluster alone refuses, or answers otherwise. */
+/** What kubectl is reported where the embedded cluster alone refuses, or answers otherwise. */
 import assert from 'node:assert/strict';
 import { refusals } from '#cluster/errors/refusals.ts';
 import type { KubectlSuite } from './kubectl.ts';
@@ -102,7 +102,7 @@ export const ownAnswers: KubectlSuite = {
       const { stderr } = await run(copy);
       assert.match(stderr, /set the ContentType of the client to application\/json, or give/);
     },
-    'a Role is stored with the warning that nobody is held to it': async ({ run }) => {
+    'a Role is stored with the warning that it is not enforced': async ({ run }) => {
       const stored = await run(['create', 'role', 'idle', '--verb=get', '--resource=pods']);
       assert.equal(stored.code, 0);
       assert.match(stored.stderr, /Warning: embedded cluster: rules is stored but has no effect/);

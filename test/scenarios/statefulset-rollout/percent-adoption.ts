@@ -137,27 +137,26 @@ export const percentAdoption: Readonly<Record<string, Scenario>> = {
         assert.deepEqual(await db.messages('SemanticDiffIgnored'), []);
       },
     },
-  'what somebody changes by hand of what is wanted is written back, and what they add stays [T-19]':
-    {
-      act: async (env) => {
-        const db = await PercentSet.settled(env);
-        await db.setImage('db:2', { pauseRequested: true, percent: 50 });
-        await db.until('it is paused', () => db.phase === 'Paused');
-        const template = {
-          metadata: { annotations: { 'restarted-at': 'noon' } },
-          spec: { terminationGracePeriodSeconds: 2, hostname: 'by-hand' },
-        };
-        await db.patchSet({ spec: { template, minReadySeconds: 1 } });
-        await db.edit({ pauseRequested: false });
-        await db.ended();
-        const live = objectAt(db.set, 'spec', 'template');
-        assert.equal(imageIn(db.set), 'db:2');
-        assert.equal(valueAt(live, 'spec', 'terminationGracePeriodSeconds'), 1);
-        assert.equal(textAt(live, 'metadata', 'annotations', 'restarted-at'), 'noon');
-        assert.equal(textAt(live, 'spec', 'hostname'), 'by-hand');
-        assert.equal(valueAt(db.set, 'spec', 'minReadySeconds'), 1);
-      },
+  'what a user changes by hand of what is wanted is written back, and what they add stays [T-19]': {
+    act: async (env) => {
+      const db = await PercentSet.settled(env);
+      await db.setImage('db:2', { pauseRequested: true, percent: 50 });
+      await db.until('it is paused', () => db.phase === 'Paused');
+      const template = {
+        metadata: { annotations: { 'restarted-at': 'noon' } },
+        spec: { terminationGracePeriodSeconds: 2, hostname: 'by-hand' },
+      };
+      await db.patchSet({ spec: { template, minReadySeconds: 1 } });
+      await db.edit({ pauseRequested: false });
+      await db.ended();
+      const live = objectAt(db.set, 'spec', 'template');
+      assert.equal(imageIn(db.set), 'db:2');
+      assert.equal(valueAt(live, 'spec', 'terminationGracePeriodSeconds'), 1);
+      assert.equal(textAt(live, 'metadata', 'annotations', 'restarted-at'), 'noon');
+      assert.equal(textAt(live, 'spec', 'hostname'), 'by-hand');
+      assert.equal(valueAt(db.set, 'spec', 'minReadySeconds'), 1);
     },
+  },
 };
 
 function imageIn(set: JsonObject | undefined): string {

@@ -175,14 +175,14 @@ const badUrls = [
 const accepted: Readonly<Record<string, JsonObject>> = {
   'an equal channel twice': { channel: '#a', notifications: { slack: { channel: '#a' } } },
   'a repair with a pin': { versionLeak: { policy: 'Pin', repair: true } },
-  'a discovery that asks nobody': { serviceDiscovery: { provider: 'none' } },
+  'a discovery that asks nothing': { serviceDiscovery: { provider: 'none' } },
   'an @ in the path of a URL': { bapi: { ...bapi, bapiUrl: 'http://a.example:80/b@c?d' } },
   'no percent': { percent: 0 },
 };
 
 /** Keyed by a sentence. */
 export const percentRefusals: Readonly<Record<string, Scenario>> = {
-  'a StatefulsetRollout of the wrong shape is refused, and each wrong field is told': {
+  'a StatefulsetRollout of the wrong shape is refused, and each wrong field is reported': {
     act: async (env) => {
       const db = await PercentSet.open(env);
       for (const [what, [spec, told]] of Object.entries(misshapen)) {
@@ -190,7 +190,7 @@ export const percentRefusals: Readonly<Record<string, Scenario>> = {
       }
     },
   },
-  'a StatefulsetRollout that rules forbid is refused, and the field is told': {
+  'a StatefulsetRollout that rules forbid is refused, and the field is reported': {
     needs: ['cel'],
     act: async (env) => {
       const db = await PercentSet.open(env);

@@ -63,7 +63,7 @@ export const percentRollouts: Readonly<Record<string, Scenario>> = {
         assert.equal((await db.messages('RollbackDetected')).length, 1);
       },
     },
-  'an eviction that the budget refuses is told and tried again, and nothing else goes meanwhile [T-35, T-39]':
+  'an eviction that the budget refuses is reported and tried again, and nothing else goes meanwhile [T-35, T-39]':
     {
       act: async (env) => {
         env.kubelet.behaviours.add({
@@ -80,7 +80,7 @@ export const percentRollouts: Readonly<Record<string, Scenario>> = {
         });
         const mark = db.mark;
         await db.setImage('db:2');
-        await db.until('a refusal is told', () => db.reason.startsWith('PDBBlocked: '));
+        await db.until('a refusal is reported', () => db.reason.startsWith('PDBBlocked: '));
         assert.match(db.reason, /Cannot evict pod as it would violate the pod's disruption budget/);
         assert.deepEqual(db.goneSince(mark), []);
         await db.patchBudget({ unhealthyPodEvictionPolicy: 'AlwaysAllow' });
@@ -123,13 +123,15 @@ export const percentRollouts: Readonly<Record<string, Scenario>> = {
       });
       const mark = db.mark;
       await db.setImage('db:2');
-      await db.until('both are told', () => /^MultipleBudgets: .*db and second/.test(db.reason));
+      await db.until('both are reported', () =>
+        /^MultipleBudgets: .*db and second/.test(db.reason),
+      );
       await db.remove(resourceTypes.podDisruptionBudgets, 'second');
       await db.ended();
       assert.equal(db.goneSince(mark).length, 4);
     },
   },
-  'an image that no API server takes is told in its words, and the set stays as it is [T-21]': {
+  'an image that no API server takes is reported in its words, and the set stays as it is [T-21]': {
     act: async (env) => {
       const db = await PercentSet.settled(env);
       const { generation } = db;
@@ -140,30 +142,30 @@ export const percentRollouts: Readonly<Record<string, Scenario>> = {
       assert.equal(db.generation, generation);
     },
   },
-  'a field that nobody may change fails the rollout, or has the set made anew over its pods [T-15, T-16]':
-    {
-      act: async (env) => {
-        const db = await PercentSet.settled(env);
-        const [before, { generation, uids }] = [db.set, db];
-        const changed = (more: object) => ({
-          statefulset: carried('db:1', { podManagementPolicy: 'OrderedReady' }),
-          ...more,
-        });
-        await db.edit(changed({}));
-        await db.ended('RolloutFailed');
-        assert.match(db.reason, /^RolloutFailed: .*nobody change spec\.podManagementPolicy of db/);
-        assert.equal(db.generation, generation);
-        await db.edit(
-          changed({ immutableFieldPolicy: 'RecreateOrphan', rolloutIdentity: 'again' }),
-        );
-        await db.ended();
-        assert.equal(textAt(db.set, 'spec', 'podManagementPolicy'), 'OrderedReady');
-        assert.notEqual(textAt(db.set, 'metadata', 'uid'), textAt(before, 'metadata', 'uid'));
-        assert.deepEqual(db.uids, uids);
-        const [owner] = objectsAt(db.pod(0), 'metadata', 'ownerReferences');
-        assert.equal(textAt(owner, 'uid'), textAt(db.set, 'metadata', 'uid'));
-      },
+  'an immutable field fails the rollout, or has the set recreated over its pods [T-15, T-16]': {
+    act: async (env) => {
+      const db = await PercentSet.settled(env);
+      const [before, { generation, uids }] = [db.set, db];
+      const changed = (more: object) => ({
+        statefulset: carried('db:1', { podManagementPolicy: 'OrderedReady' }),
+        ...more,
+      });
+      await db.edit(changed({}));
+      await db.ended('RolloutFailed');
+      assert.match(
+        db.reason,
+        /^RolloutFailed: immutable fields of db differ: spec\.podManagementPolicy/,
+      );
+      assert.equal(db.generation, generation);
+      await db.edit(changed({ immutableFieldPolicy: 'RecreateOrphan', rolloutIdentity: 'again' }));
+      await db.ended();
+      assert.equal(textAt(db.set, 'spec', 'podManagementPolicy'), 'OrderedReady');
+      assert.notEqual(textAt(db.set, 'metadata', 'uid'), textAt(before, 'metadata', 'uid'));
+      assert.deepEqual(db.uids, uids);
+      const [owner] = objectsAt(db.pod(0), 'metadata', 'ownerReferences');
+      assert.equal(textAt(owner, 'uid'), textAt(db.set, 'metadata', 'uid'));
     },
+  },
   'replicas that the scale subresource has set stay, where an autoscaler targets the set [T-17]': {
     act: async (env) => {
       const db = await PercentSet.settled(env);

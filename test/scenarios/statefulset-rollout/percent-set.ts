@@ -243,7 +243,7 @@ export class PercentSet {
   }
 }
 
-/** Whether the pod is there, and was not told to go. */
+/** Whether the pod is there, and was not asked to go. */
 function isThere(pod: JsonObject | undefined): boolean {
   return pod !== undefined && textAt(pod, 'metadata', 'deletionTimestamp') === '';
 }

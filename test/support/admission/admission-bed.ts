@@ -10,7 +10,7 @@ import { prepareDownscale } from '#admission/prepare-downscale/prepare-downscale
 import { ZoneTracker } from '#admission/prepare-downscale/zone-tracker.ts';
 import { ConcurrencyLimit } from '#admission/review/concurrency-limit.ts';
 import { type RunningDeadline, spanOf, startDeadline } from '#admission/review/deadline.ts';
-import type { AdmissionRequest, Decision, Webhook } from '#admission/review/review.ts';
+import type { AdmissionRequest, ReviewDecision, Webhook } from '#admission/review/review.ts';
 import { sharedReads } from '#admission/review/shared-reads.ts';
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
@@ -157,7 +157,7 @@ export class AdmissionBed {
   }
 
   /** Returns what a webhook says, once everything has settled that does not wait for time. */
-  async review(webhook: Webhook, request: AdmissionRequest, query = ''): Promise<Decision> {
+  async review(webhook: Webhook, request: AdmissionRequest, query = ''): Promise<ReviewDecision> {
     const { decision } = this.begin(webhook, request, query);
     return decision;
   }
@@ -167,7 +167,7 @@ export class AdmissionBed {
     webhook: Webhook,
     request: AdmissionRequest,
     query = '',
-  ): { readonly decision: Promise<Decision>; readonly leave: () => void } {
+  ): { readonly decision: Promise<ReviewDecision>; readonly leave: () => void } {
     const { clock } = this;
     const { requestTimeout = seconds(10) } = this.#options;
     const span = spanOf({ requestTimeout, patience: webhook.patience, query });
@@ -179,7 +179,7 @@ export class AdmissionBed {
   }
 
   /** Returns reviews the down-scale of `name` from `from` to `to`, as an update of the stored object. */
-  async downscale(name: string, from: number, to: number): Promise<Decision> {
+  async downscale(name: string, from: number, to: number): Promise<ReviewDecision> {
     return this.review(this.prepareDownscale, await this.downscaleRequest(name, from, to));
   }
 

@@ -1,7 +1,7 @@
 import { podEviction } from '#admission/eviction/pod-eviction.ts';
 import { ConcurrencyLimit } from '#admission/review/concurrency-limit.ts';
 import { type RunningDeadline, startDeadline } from '#admission/review/deadline.ts';
-import type { AdmissionRequest, Decision, Webhook } from '#admission/review/review.ts';
+import type { AdmissionRequest, ReviewDecision, Webhook } from '#admission/review/review.ts';
 import { sharedReads } from '#admission/review/shared-reads.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import { createClient } from '#kubernetes/http-client.ts';
@@ -76,12 +76,12 @@ export class EvictionBed {
   }
 
   /** Returns what is said to the eviction of `ingester-zone-<slot>`. */
-  async evict(slot: string, rest: Partial<AdmissionRequest> = {}): Promise<Decision> {
+  async evict(slot: string, rest: Partial<AdmissionRequest> = {}): Promise<ReviewDecision> {
     return this.review(evictionRequest(slot, rest));
   }
 
   /** Returns what is said to `request`. */
-  async review(request: AdmissionRequest): Promise<Decision> {
+  async review(request: AdmissionRequest): Promise<ReviewDecision> {
     const { clock } = this;
     let deadline: RunningDeadline | undefined;
     const running = (): RunningDeadline =>

@@ -94,7 +94,7 @@ export class ScriptedWatch implements TransportStream {
   }
 }
 
-/** Returns one watch event as it stands on the wire. */
+/** Returns one watch event as it is on the wire. */
 export function lineOf(type: string, object: unknown): string {
   return `${JSON.stringify({ type, object })}\n`;
 }

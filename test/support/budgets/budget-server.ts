@@ -100,7 +100,7 @@ export class BudgetServer {
     this.informer.freshness.delivered(String(this.#revision));
   }
 
-  /** Notes that the cache begins a list, which the server answers now; what happened meanwhile is not told one by one. */
+  /** Notes that the cache begins a list, which the server answers now; what happened meanwhile is not reported one by one. */
   relist(): void {
     this.#events = [];
     this.informer.freshness.reset();

@@ -1,8 +1,8 @@
 import { type Instant, millis } from '#base/units.ts';
 import type { Budget, Limit, Mode } from '#disruption/budget.ts';
 import {
-  type Answer,
-  type Decided,
+  type BudgetAnswer,
+  type DecidedRound,
   type DisruptionRequest,
   decide,
   type Round,
@@ -101,7 +101,7 @@ export function request(
 }
 
 /** Returns `allowed`, or the text that clients of the reference know. */
-export function textOf(answer: Answer | undefined): string {
+export function textOf(answer: BudgetAnswer | undefined): string {
   if (answer === undefined) return 'no answer';
   return answer.kind === 'allowed' ? 'allowed' : wireText(answer.denial);
 }
@@ -124,7 +124,7 @@ export class BudgetBed {
   }
 
   /** Decides a round at this moment, and stores what comes of it. */
-  decide(round: Partial<Round> = {}): Decided {
+  decide(round: Partial<Round> = {}): DecidedRound {
     const standing = this.standing();
     const decided = decide(this.ledger, { now: this.now, requests: [], ...round }, standing);
     this.ledger = decided.ledger;

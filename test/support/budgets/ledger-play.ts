@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { instant } from '#base/units.ts';
 import type { Budget } from '#disruption/budget.ts';
 import {
-  type Decided,
+  type DecidedRound,
   type DisruptionRequest,
   decide,
   type Round,
@@ -16,7 +16,7 @@ import type { ModelRequest, World } from '../oracles/disruption-model.ts';
 import { ChangingWorld } from './changing-world.ts';
 import { type Beginning, budgetOf, type Step, snapshotOf } from './disruption-history.ts';
 
-/** A ledger of the operator in a world that changes; read anew from its stored form for each round. */
+/** A ledger of the operator in a world that changes; read again from its stored form for each round. */
 export class Play {
   readonly budget: Budget;
   readonly changing: ChangingWorld;
@@ -43,14 +43,14 @@ export class Play {
   }
 
   /** Returns what a round would come to, without storing it. */
-  try(requests: readonly DisruptionRequest[], rest: Partial<Round> = {}): Decided {
+  try(requests: readonly DisruptionRequest[], rest: Partial<Round> = {}): DecidedRound {
     const now = instant(this.world.now);
     const standing = standingOf(this.budget, snapshotOf(this.world), now);
     const round = { now, leader: this.leader, requests, ...rest };
     return decide(restarted(this.ledger), round, standing);
   }
 
-  decide(requests: readonly DisruptionRequest[], rest: Partial<Round> = {}): Decided {
+  decide(requests: readonly DisruptionRequest[], rest: Partial<Round> = {}): DecidedRound {
     const decided = this.try(requests, rest);
     this.ledger = decided.ledger;
     return decided;

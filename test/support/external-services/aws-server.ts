@@ -44,7 +44,7 @@ const operation = 'GraniteServiceVersion20100801.DescribeAlarms';
 
 /**
  * Stands in for AWS on 127.0.0.1, as the SDK speaks to it: CloudWatch in AWS JSON 1.0 with the codes of its older protocol beside it,
- * STS in the query protocol, and the endpoint of credentials in a container. Signatures are computed anew and compared, as the
+ * STS in the query protocol, and the endpoint of credentials in a container. Signatures are computed again and compared, as the
  * documentation of Signature Version 4 says.
  */
 export class AwsServer {

@@ -31,7 +31,7 @@ const longestAge = 300;
 
 /**
  * Stands in for a deploy API on an address of this host, as E-4 to E-7 describe one: it refuses (401) what is not signed within
- * five minutes by its key, takes (200) what it has not seen, and answers 409 to what it has. Signatures are computed anew, by
+ * five minutes by its key, takes (200) what it has not seen, and answers 409 to what it has. Signatures are computed again, by
  * nothing that the client uses.
  */
 export class CallbackServer {

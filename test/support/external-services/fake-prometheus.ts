@@ -1,24 +1,24 @@
 import type { Clock } from '#base/clock.ts';
 import { type Millis, type Monotonic, millis } from '#base/units.ts';
 import type { Prometheus, PrometheusQuestion } from '#check/prometheus/prometheus.ts';
-import type { Reading } from '#check/prometheus/reading.ts';
+import type { QueryReading } from '#check/prometheus/reading.ts';
 
 /** A reading that passes without bounds. */
-export const someData: Reading = {
+export const someData: QueryReading = {
   kind: 'vector',
   samples: [{ value: 1, text: '1' }],
   warnings: [],
 };
 
 /** A reading that finds nothing. */
-export const noData: Reading = { kind: 'no-data', warnings: [] };
+export const noData: QueryReading = { kind: 'no-data', warnings: [] };
 
 /** A question, and what became of it. */
 export interface AskedOnce {
   readonly question: PrometheusQuestion;
   readonly at: Monotonic;
-  /** Absent while it is not answered, or where nobody waited for that. */
-  answered?: Reading;
+  /** Absent while it is not answered, or where nothing waited for that. */
+  answered?: QueryReading;
 }
 
 /** Prometheus on the clock of a test. */
@@ -27,7 +27,7 @@ export class FakePrometheus implements Prometheus {
   /** What it was asked, and when. */
   readonly asked: AskedOnce[] = [];
   /** What it answers. */
-  answer: (question: PrometheusQuestion) => Reading = () => someData;
+  answer: (question: PrometheusQuestion) => QueryReading = () => someData;
   /** How long an answer takes. */
   latencyOf: (question: PrometheusQuestion) => Millis = () => millis(5);
 
@@ -38,7 +38,7 @@ export class FakePrometheus implements Prometheus {
   async read(
     question: PrometheusQuestion,
     { signal, sent }: Parameters<Prometheus['read']>[1],
-  ): Promise<Reading> {
+  ): Promise<QueryReading> {
     const asked: AskedOnce = { question, at: this.#clock.monotonic() };
     this.asked.push(asked);
     sent?.();

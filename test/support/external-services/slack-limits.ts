@@ -43,7 +43,7 @@ export function lengthOf(blocks: unknown): number {
 }
 
 /**
- * Returns all links, mentions and dates of a text: what stands between angle brackets, which nothing that was escaped does.
+ * Returns all links, mentions and dates of a text: what is between angle brackets, which nothing that was escaped does.
  */
 export function tokensIn(text: string): readonly string[] {
   return text.match(/<[^>]*>?/g) ?? [];

@@ -75,7 +75,7 @@ export class BudgetHistory {
 
   /**
    * Reports whether the ledger of `budget` had the pod `uid` when a request was sent at `lookout.at`. What somebody else
-   * than us took out of it within the last 10 s counts as if it stood there: a process cannot know at once.
+   * than us took out of it within the last 10 s counts as if it was there: a process cannot know at once.
    */
   isReserved(
     budget: Pick<BudgetFacts, 'namespace' | 'name'>,

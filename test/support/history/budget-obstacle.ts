@@ -16,7 +16,7 @@ import type { History, View } from './history.ts';
 /** Whether slot `ordinal` of `set` counts as unavailable. */
 export type Disturbed = (set: SetFacts, ordinal: number) => boolean;
 
-/** A pod that somebody wants, and all that may stand against it. */
+/** A pod that a user wants, and all that may stand against it. */
 export interface Wish {
   readonly history: History;
   readonly budget: BudgetFacts;
@@ -25,7 +25,7 @@ export interface Wish {
   readonly by: Asker;
   /** Permissions under way under the same budget. */
   readonly open: readonly GivenPermission[];
-  /** The moments that the decision may rest on; what stands against it does in all of them. */
+  /** The moments that the decision may rest on; what prevents it does in all of them. */
   readonly views: readonly View[];
   readonly isDown: Disturbed;
   readonly now: Instant;

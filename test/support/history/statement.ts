@@ -36,7 +36,7 @@ export interface ScaleStatement extends Omit<DisruptionStatement, 'podUid'> {
   readonly setName: string;
   readonly from: number;
   readonly to: number;
-  /** The client that sends it, as deliveries name it; undefined where nobody knows. */
+  /** The client that sends it, as deliveries name it; undefined where that is unknown. */
   readonly client?: string;
 }
 

@@ -87,13 +87,13 @@ test('SCAL-1 flags a pod that was cancelled since', () => {
 
 for (const [fact, age, expected] of [
   [
-    'flags a pod that was made anew after it was asked',
+    'flags a pod that was recreated after it was asked',
     11,
     [
       'We took pod test/a-2, which does not say that it is prepared: it was last called with POST before it was made',
     ],
   ],
-  ['passes a pod that was made anew too late to be known', 9, []],
+  ['passes a pod that was recreated too late to be known', 9, []],
 ] as const) {
   test(`SCAL-1 ${fact}`, () => {
     const asked = { ...call('a-2', 'POST', preparedFor(90)), at: instant(T0 - age * 1_000 - 500) };

@@ -16,12 +16,12 @@ export interface DelayOptions {
 
 const NAME = 'rollout-mirror-replicas-from-resource-name';
 const KIND = 'rollout-mirror-replicas-from-resource-kind';
-/** For so long nobody can be expected to know that a pod was made anew (`A` of docs/rules/words.md). */
+/** For so long nobody can be expected to know that a pod was recreated (`A` of docs/rules/words.md). */
 const mostViewAge = seconds(10);
 
 /**
  * The delay rule of SCAL-1: a pod that a write of ours takes away from a mirrored set with a delay has said last, by its
- * own word, that it is prepared for that long, and was not told otherwise since. The word of the pod before it in its slot
+ * own word, that it is prepared for that long, and was not called otherwise since. The word of the pod before it in its slot
  * is not its own.
  */
 export class KeptDelay implements Invariant {

@@ -5,7 +5,7 @@ import { Findings, type Invariant, type Violation } from './invariant.ts';
 
 /**
  * RC-40: we delete no pod of a set that was paused at r(d). RC-23: nor of a group in which a set was not OnDelete.
- * Evictions are exempt: somebody asked for them.
+ * Evictions are exempt: a user asked for them.
  */
 export class RespectedHolds implements Invariant {
   readonly #history: History;

@@ -17,7 +17,7 @@ const tolerance = seconds(1);
 
 /**
  * Returns since when something must have been so for the sender of `call` to know it: what it had been shown a second before
- * it sent, and what is older than its view may be. Undefined where nobody can tell.
+ * it sent, and what is older than its view may be. Undefined where that is unknown.
  */
 export function knownSince(
   call: Call | undefined,

@@ -66,7 +66,7 @@ export class Receipts {
 /** What statements are compared with. */
 export interface ProofOptions {
   readonly history: History;
-  /** Undefined where nobody knows what was delivered; that is not judged then. */
+  /** Undefined where it is unknown what was delivered; that is not judged then. */
   readonly receipts: Receipts | undefined;
 }
 

@@ -28,7 +28,7 @@ export interface ShownOptions {
   readonly statements: StatementBook;
   readonly scaleStatements: readonly ScaleStatement[];
   readonly ours: (user: string) => boolean;
-  /** What watches delivered; or, where nobody knows that, after how long a commit counts as shown. */
+  /** What watches delivered; or, where that is unknown, after how long a commit counts as shown. */
   readonly by: Receipts | Millis;
   readonly stuckAfter?: Millis;
 }

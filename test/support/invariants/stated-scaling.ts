@@ -12,7 +12,7 @@ import { proofComplaint, type Receipts } from './proof.ts';
 export interface StatedScalingOptions {
   readonly history: History;
   readonly disruptions: OwnDisruptions;
-  /** Undefined where nobody knows what was delivered. */
+  /** Undefined where it is unknown what was delivered. */
   readonly receipts: Receipts | undefined;
   /** `A` of docs/rules/words.md. */
   readonly maxDecisionAge: Millis;

@@ -44,7 +44,7 @@ export interface JudgeOptions {
    */
   readonly areDeliveriesKnown?: boolean;
   /**
-   * Where nobody knows what watches had delivered: after how long a commit counts as shown to a client whose watches
+   * Where it is unknown what watches had delivered: after how long a commit counts as shown to a client whose watches
    * are live. @default SHOWN is not judged there
    */
   readonly shownAfter?: Millis;

@@ -135,7 +135,7 @@ const exclusion: Record<string, Case> = {
     story: outdatedGroup().remove(a0).setGone(zoneA).remove(b0),
     want: [],
   },
-  'EXCL-1 takes no removal by somebody else for ours': {
+  'EXCL-1 takes no removal by another client for ours': {
     story: outdatedGroup().remove(a0, { user: 'kubectl' }).remove(b0, { user: 'kubectl' }),
     want: [],
   },
@@ -415,7 +415,7 @@ const revisions: Record<string, Case> = {
     })(),
     want: ['REV-1'],
   },
-  'REV-1 flags a removal whose call nobody recorded': {
+  'REV-1 flags a removal whose calls were not recorded': {
     story: outdatedGroup().gone(a0, operatorUser),
     want: ['REV-1'],
   },
@@ -672,7 +672,7 @@ const laidOver: Record<string, Case> = {
 /** What happened since the lists that a removal says it rests on, and what it says it saw of that. */
 type Since = Required<Pick<RemovalOptions, 'seen' | 'newer'>> & { readonly story: Story };
 
-/** A pod that somebody else deleted, and that was made anew as it was, since the lists. */
+/** A pod that another client deleted, and that was recreated as it was, since the lists. */
 function madeAnew(): Since {
   const story = outdatedGroup();
   const seen = listsAt(story.revision);
@@ -724,7 +724,7 @@ const stuck: Record<string, Case> = {
     story: bothZones({ isStartingUp: true }, minutes(60)),
     want: ['EXCL-2', 'MAXU-2'],
   },
-  'D-48 flags pods of nodes that nobody hears of, however long (demonstration 1)': {
+  'D-48 flags pods of nodes that do not report, however long (demonstration 1)': {
     story: bothZones({ isUnknown: true }, minutes(60)),
     want: ['EXCL-2', 'MAXU-2'],
   },
@@ -883,7 +883,7 @@ const terms: Record<string, Case> = {
     story: outdatedGroup().remove(a0, { term: 'lease/4/two' }).remove(a1, { term: 'lease/4/one' }),
     want: ['WRIT-1'],
   },
-  'WRIT-1 flags a term that comes back after the Lease was made anew': {
+  'WRIT-1 flags a term that comes back after the Lease was recreated': {
     story: outdatedGroup({ zones: ['a'], maxUnavailable: '3' })
       .remove(a0, { term: 'lease/4/one' })
       .remove(a1, { term: 'new/0/two' })
@@ -1029,7 +1029,7 @@ const shown: Record<string, Case> = {
     })(),
     want: [],
   },
-  'SHOWN counts a commit as shown after 3 s where nobody knows what was delivered': {
+  'SHOWN counts a commit as shown after 3 s where it is unknown what was delivered': {
     story: unheeded(outdatedGroup(), (story) => story.gone(b0), seconds(3)),
     options: { areDeliveriesKnown: false, shownAfter: seconds(3) },
     want: ['SHOWN'],
@@ -1039,7 +1039,7 @@ const shown: Record<string, Case> = {
     options: { areDeliveriesKnown: false, shownAfter: seconds(3) },
     want: [],
   },
-  'SHOWN is not judged where nobody knows, unless somebody asks for it': {
+  'SHOWN is not judged where that is unknown, unless somebody asks for it': {
     story: unheeded(outdatedGroup(), (story) => story.gone(b0), seconds(3)),
     options: { areDeliveriesKnown: false },
     want: [],
@@ -1118,7 +1118,7 @@ const economy: Record<string, Case> = {
   },
   'QUIE-2 passes 60': { story: writes(60, 500), want: [] },
   'QUIE-2 passes a write a second': { story: writes(200, 1_000), want: [] },
-  'QUIE-2 passes a write of a ledger for each pod that somebody evicts': {
+  'QUIE-2 passes a write of a ledger for each pod that a user evicts': {
     story: ledgerWrites(100, true),
     want: [],
   },
@@ -1138,7 +1138,7 @@ function writes(count: number, every: number): Story {
   return story;
 }
 
-/** Writes of a ledger, two a second. @param isEvicting whether somebody evicts a pod after each */
+/** Writes of a ledger, two a second. @param isEvicting whether a user evicts a pod after each */
 function ledgerWrites(count: number, isEvicting: boolean): Story {
   const story = new Story(ingesterGroup());
   const evict = {
@@ -1193,9 +1193,9 @@ function toldAt(times: readonly number[], options: { readonly reason?: string } 
 const everyTenMinutes = Array.from({ length: 12 }, (_, index) => index * 10);
 
 const retold: Record<string, Case> = {
-  'LIVE-2 passes a stall of two hours that is told every 10 minutes (D-54)':
+  'LIVE-2 passes a stall of two hours that is reported every 10 minutes (D-54)':
     toldAt(everyTenMinutes),
-  'LIVE-2 flags a stall of two hours that is told once (demonstration 6)': {
+  'LIVE-2 flags a stall of two hours that is reported once (demonstration 6)': {
     ...toldAt([0]),
     want: ['LIVE-2'],
   },
@@ -1203,12 +1203,12 @@ const retold: Record<string, Case> = {
     ...toldAt(everyTenMinutes.filter((minute) => minute !== 50)),
     want: ['LIVE-2'],
   },
-  'LIVE-2 flags it where only Events are told again, and no log line': (() => {
+  'LIVE-2 flags it where only Events are reported again, and no log line': (() => {
     const { story, options, want } = toldAt(everyTenMinutes);
     const stalls = { said: options?.stalls?.said ?? [], retold: { logged: [] } };
     return { story, options: { ...options, stalls }, want: [...want, 'LIVE-2'] };
   })(),
-  'LIVE-2 flags it where only log lines are told again, and no Event': (() => {
+  'LIVE-2 flags it where only log lines are reported again, and no Event': (() => {
     const { options } = toldAt(everyTenMinutes);
     return { story: stalled(), options: options ?? {}, want: ['LIVE-2'] };
   })(),
@@ -1218,7 +1218,7 @@ const retold: Record<string, Case> = {
     const stalls = { said, retold: { ...told, areEventsJudged: false } };
     return { story: stalled(), options: { ...options, stalls }, want: [] };
   })(),
-  'LIVE-2 passes a hold that somebody asked for and that is told once': {
+  'LIVE-2 passes a hold that a user asked for and that is reported once': {
     ...toldAt([0], { reason: 'Paused' }),
     options: {
       ...toldAt([0], { reason: 'Paused' }).options,
@@ -1363,7 +1363,7 @@ const ends: Record<string, Case> = {
     options: says({ reason: 'MinReadySecondsPending' }),
     want: [],
   },
-  'LIVE-2 flags a reason that nobody can check': {
+  'LIVE-2 flags a reason that cannot be checked': {
     story: stalled(),
     options: says({ reason: 'Mysterious' }),
     want: ['LIVE-2'],

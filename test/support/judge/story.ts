@@ -153,7 +153,7 @@ export class Story {
     return this;
   }
 
-  /** Creates the pod anew, as the StatefulSet controller does, not ready, with a uid of its own. */
+  /** Creates the pod again, as the StatefulSet controller does, not ready, with a uid of its own. */
   create(name: string, options: RawPodOptions = {}): this {
     const cut = name.lastIndexOf('-');
     this.#incarnation += 1;
@@ -200,7 +200,7 @@ export class Story {
     return this;
   }
 
-  /** Replaces the pod: gone, made anew on `revision` and ready, in that order and at once. */
+  /** Replaces the pod: gone, made again on `revision` and ready, in that order and at once. */
   replaced(name: string, revision = 'last-hash'): this {
     return this.gone(name).create(name, { revision }).ready(name);
   }

@@ -74,7 +74,7 @@ export interface Scalable {
 
 /**
  * Does what an autoscaler does: reads the scale of `target`, and puts it back with the count that `next` makes of the
- * present one; anew where the object was changed meanwhile.
+ * present one; again where the object was changed meanwhile.
  */
 export async function autoscale(
   client: Client,

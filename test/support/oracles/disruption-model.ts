@@ -182,7 +182,7 @@ export class SequentialModel {
     return found.length >= limit ? text(found, `partition ${request.ordinal}`) : undefined;
   }
 
-  /** Returns what one other zone has against a request: its own replica, and pods of the zone that nobody sees. */
+  /** Returns what one other zone has against a request: its own replica, and pods of the zone that is not seen. */
   #replicas({ ordinal, by }: ModelRequest, set: WorldSet, world: World): readonly Disturbance[] {
     const notSeen = notSeenIn(set);
     const found = notSeen.map((): Disturbance => 'unknown');
@@ -257,7 +257,7 @@ export function isAvailable(world: World, set: WorldSet, ordinal: number): boole
   return set.minReady === 0 || world.now - pod.readyAt >= set.minReady;
 }
 
-/** Returns the ordinals beyond what the spec wants where the status counts a pod that nobody sees, here or farther beyond. */
+/** Returns the ordinals beyond what the spec wants where the status counts a pod that is not seen, here or farther beyond. */
 function notSeenIn({ wanted, counted, pods }: WorldSet): readonly number[] {
   const empty = [...Array(counted).keys()].filter(
     (ordinal) => ordinal >= wanted && !pods.has(ordinal),

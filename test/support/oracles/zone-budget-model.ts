@@ -8,7 +8,7 @@
 export interface ZonedSlot {
   readonly name: string;
   readonly isOfSet: boolean;
-  /** The pod that stands there; undefined: none. */
+  /** The pod that is there; undefined: none. */
   readonly pod:
     | { readonly uid: string; readonly state: 'ready' | 'not-ready' | 'terminating' }
     | undefined;
@@ -91,7 +91,7 @@ export class ZoneBudgetModel {
     return pod?.state !== 'ready' || this.#given.some((each) => each.name === name);
   }
 
-  /** Returns where the slot is; where nobody knows any more, where its pod was when it was given away. */
+  /** Returns where the slot is; where that is not known any more, where its pod was when it was given away. */
   zoneOf({ name, zone }: ZonedSlot): string | undefined {
     return zone ?? this.#given.findLast((each) => each.name === name)?.zone;
   }

@@ -1,5 +1,5 @@
 import { type Instant, instant, monotonic, seconds } from '#base/units.ts';
-import type { Verdict } from '#check/answer.ts';
+import type { CheckVerdict } from '#check/answer.ts';
 import { beginState, type CheckState } from '#check/check-state.ts';
 import {
   type Check,
@@ -28,7 +28,7 @@ export function madeCheck(settings: Partial<CheckSettings> = {}): Check {
 /** What {@link CheckPlay} says of a plan: `ask`, `passed`, `failed <reason>`, `<pause> <seconds>`. */
 export type PlanText = string;
 
-/** One check in one process, played by hand: the wall clock and the one that never steps are told apart. */
+/** One check in one process, played by hand: the wall clock and the one that never steps are distinguished. */
 export class CheckPlay {
   state: CheckState;
   /** Both in milliseconds. */
@@ -105,7 +105,7 @@ export class CheckPlay {
   }
 
   /** Answers what is asked. @returns `counted`, or why it is not */
-  answer(verdict: Verdict): string {
+  answer(verdict: CheckVerdict): string {
     const asked = this.#askedAt;
     if (asked === undefined) throw new Error('Nothing is asked');
     this.#askedAt = undefined;
@@ -122,7 +122,7 @@ export class CheckPlay {
   }
 
   /** Waits until the next question is due, and answers it `after` milliseconds. @returns the seconds waited */
-  next(verdict: Verdict, after = 0): number {
+  next(verdict: CheckVerdict, after = 0): number {
     const start = this.steady;
     for (let plan = this.plan(); plan.kind !== 'ask'; plan = this.plan()) {
       if (plan.kind !== 'wait') throw new Error(`Nothing is asked: ${this.said()}`);

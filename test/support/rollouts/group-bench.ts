@@ -29,7 +29,7 @@ export function outdatedGroup(options: GroupOptions = {}): ReturnType<typeof ing
   return ingesterGroup({ zones: ['a', 'b'], updateRevision: 'new-hash', ...options });
 }
 
-/** A reconciler in a {@link GroupWorld}; outdated pods in two zones, unless told otherwise. */
+/** A reconciler in a {@link GroupWorld}; outdated pods in two zones, unless set otherwise. */
 export class GroupBench {
   readonly world: GroupWorld;
   readonly log = new RecordingLogger();

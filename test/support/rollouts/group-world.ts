@@ -103,7 +103,7 @@ export class GroupWorld {
     return found;
   }
 
-  /** Stores `object` as somebody else would. */
+  /** Stores `object` as another client would. */
   put(plural: string, object: JsonObject): KubernetesObject {
     const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {};
     const name = textAt(object, 'metadata', 'name') ?? '';
@@ -223,7 +223,7 @@ export class GroupWorld {
     return { resourceVersion: String(this.#revision), items };
   }
 
-  /** Replaces it as the API server does: without a resourceVersion, whatever is there is overwritten. */
+  /** Replaces it as the API server does: without a resourceVersion, what is there is overwritten. */
   #replace(plural: string, name: string, body: JsonObject): KubernetesObject {
     const { metadata } = this.#present(plural, name);
     const sent = isJsonObject(body['metadata']) ? body['metadata'] : {};

@@ -1,6 +1,6 @@
 import { assertNever } from '#base/assert-never.ts';
 import { type Instant, instant, monotonic } from '#base/units.ts';
-import type { QuestionKey, Verdict } from '#check/answer.ts';
+import type { CheckVerdict, QuestionKey } from '#check/answer.ts';
 import type { CheckState } from '#check/check-state.ts';
 import { SeenStates } from '#check/seen-states.ts';
 import type { PhasedDecision, PhasedPlan } from '#phased-rollout/plan/plan-decision.ts';
@@ -200,7 +200,7 @@ export class PhasedPlay {
   }
 
   /** Answers what is asked, or was. */
-  answer(verdict: Verdict): this {
+  answer(verdict: CheckVerdict): this {
     const asked = this.#asked;
     if (asked === undefined) throw new Error('Nothing is asked');
     this.#asked = undefined;
@@ -215,7 +215,7 @@ export class PhasedPlay {
   }
 
   /** Waits for the next question, answers it and looks. @returns what was decided */
-  next(verdict: Verdict): readonly string[] {
+  next(verdict: CheckVerdict): readonly string[] {
     this.untilAsked();
     return this.answer(verdict).settle();
   }

@@ -11,7 +11,7 @@ import {
   unready,
 } from '../objects/views.ts';
 
-/** What stands in the place of one ordinal: a current pod, an outdated one, and so on. */
+/** What is in the place of one ordinal: a current pod, an outdated one, and so on. */
 export type PodState =
   | 'current'
   | 'old'

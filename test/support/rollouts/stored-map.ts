@@ -35,13 +35,13 @@ export class StoredMap {
     );
   }
 
-  /** Deletes it as somebody else. */
+  /** Deletes it as another client. */
   drop(): void {
     this.texts = new Map();
     this.version = 0;
   }
 
-  /** Writes as somebody else. */
+  /** Writes as another client. */
   change(key: string, text: string): void {
     this.texts = new Map([...this.texts, [key, text]]);
     this.version += 1;

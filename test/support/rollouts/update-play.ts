@@ -1,7 +1,7 @@
 import { assertNever } from '#base/assert-never.ts';
 import { valid } from '#base/parsed.ts';
 import { type Instant, instant, monotonic } from '#base/units.ts';
-import type { Answer, QuestionKey, Verdict } from '#check/answer.ts';
+import type { CheckAnswer, CheckVerdict, QuestionKey } from '#check/answer.ts';
 import type { SetHold } from '#control/plan/set-holds.ts';
 import type { PodView } from '#statefulset/view.ts';
 import type { ZoneAwareUpdateSpec } from '#zone-aware-update/api.ts';
@@ -59,7 +59,7 @@ export class UpdatePlay {
   begun = new Map<string, PodView>();
   refusals = new Map<string, SetHold>();
   readonly asked = new Map<GateKind, QuestionKey>();
-  readonly answers = new Map<GateKind, Answer>();
+  readonly answers = new Map<GateKind, CheckAnswer>();
   /** All deletions, one step each, in words. */
   readonly steps: string[] = [];
   promotions = 0;
@@ -138,7 +138,7 @@ export class UpdatePlay {
   }
 
   /** Says what the alarm, or the query, does, of what is asked. */
-  ring(verdict: Verdict, gate: GateKind = 'alarm'): this {
+  ring(verdict: CheckVerdict, gate: GateKind = 'alarm'): this {
     const question = this.asked.get(gate);
     if (question === undefined) throw new Error(`Nothing is asked of the ${gate}`);
     this.answers.set(gate, {

@@ -1,6 +1,6 @@
 import type { Logger } from '#base/logger.ts';
 
-/** A log that nobody reads. */
+/** A log that is not read. */
 export const silentLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,

@@ -29,7 +29,7 @@ export function startEnvironment(
     controllers,
     log = unread(clock),
   }: EnvironmentOptions & {
-    /** @default one that nobody reads */
+    /** @default one that is not read */
     readonly log?: Logger;
   },
 ): { readonly controllers: Controllers; readonly kubelet: Kubelet } {

@@ -103,7 +103,7 @@ export interface WorldOperatorOptions {
   readonly client: string;
   readonly flags: readonly string[];
   readonly delivery: TransportOptions['delivery'] | undefined;
-  /** What it reconciles beside groups. */
+  /** What it reconciles along with groups. */
   readonly beside: (registry: MetricsRegistry) => Beside;
   /** Answers calls to pods. */
   readonly fleet: PodFleet;

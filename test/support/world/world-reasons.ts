@@ -20,7 +20,7 @@ function carries(...keys: readonly string[]): ReasonPredicate {
     );
 }
 
-/** Somebody asked for what takes pods. */
+/** A user asked for what takes pods. */
 const isTakenSomewhere: ReasonPredicate = (zones, said) =>
   isOutdatedSomewhere(zones, said) || carries(leader, mirrored, forced)(zones, said);
 
@@ -32,7 +32,7 @@ function leaderOf({ set }: ZoneTruth, zones: readonly ZoneTruth[]): ZoneTruth | 
  * The reasons of the operator's catalogue that the judge does not know by itself, as predicates over the truth (LIVE-2).
  *
  * Where a reason rests on what is not in the StatefulSets (another resource, a ConfigMap, the word of a pod), the
- * predicate asks for the part that is: that somebody asked for what is held up. Some speak of the operator's own view
+ * predicate asks for the part that is: that a user asked for what is held up. Some speak of the operator's own view
  * and its requests, which no state of the cluster refutes; a run in which one of them lasts does not end, and LIVE-1
  * tells.
  */
@@ -41,7 +41,7 @@ export const worldReasons: Readonly<Record<string, ReasonPredicate>> = {
   StuckPodKept: (zones) => zones.some((zone) => zone.unavailable.length > 0),
   SetTooLarge: (zones) =>
     zones.some(({ set }) => Math.max(set.replicas, set.statusReplicas) > 20_000),
-  // What else names a set stands in no set.
+  // What else names a set is in no set.
   ConflictingOwners: () => true,
   AwaitingPredecessor: isTakenSomewhere,
   AwaitingAnswer: isOutdatedSomewhere,

@@ -44,7 +44,7 @@ export interface WorldOptions extends SetOptions, EnvironmentOptions {
   readonly operators?: number;
   /** Flags of the operator besides the namespace. */
   readonly flags?: readonly string[];
-  /** What its operators run beside groups, with their figures in `registry`. @default nothing */
+  /** What its operators run along with groups, with their figures in `registry`. @default nothing */
   readonly beside?: (world: World, registry: MetricsRegistry) => Beside;
   /** How watch events travel to the operator. @default at once */
   readonly delivery?: (world: World) => TransportOptions['delivery'];

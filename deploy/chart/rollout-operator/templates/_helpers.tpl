@@ -67,7 +67,7 @@ helm.sh/chart: {{ printf "%s-%s" (.Chart.Name | replace "_" "-") .Chart.Version 
 
 {{/* Flags. The last one counts, and those of extraArgs come last. */}}
 
-{{/* What the program takes for flag .name: what extraArgs say last, else .default. A flag .isBoolean may stand alone. */}}
+{{/* What the program takes for flag .name: what extraArgs say last, else .default. A flag .isBoolean may be alone. */}}
 {{- define "rollout-operator.flag" -}}
 {{- $found := .default -}}
 {{- $args := .root.Values.extraArgs -}}

@@ -10,7 +10,7 @@ import type { ImageReferences } from './image-references.ts';
 export interface Deploy {
   readonly images: ImageReferences;
   readonly percent: number;
-  /** Opaque; a new one begins the rollout anew. */
+  /** Opaque; a new one begins the rollout again. */
   readonly identity: string;
   readonly version?: string;
   readonly git?: { readonly branch?: string; readonly origin?: string; readonly sha?: string };

@@ -51,7 +51,7 @@ export class ClusterDriver implements PhaseDriver {
     await this.#options.cluster.close();
   }
 
-  /** Keeps a pause that somebody asked for between two phases: only they end it. */
+  /** Keeps a pause that a user asked for between two phases: only they end it. */
   async #asPaused(wanted: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const { client } = this.#options.cluster;
     try {

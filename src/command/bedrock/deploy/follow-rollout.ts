@@ -29,7 +29,7 @@ class WatchEndedError extends Error {
 }
 
 const type = resourceTypes.statefulsetRollouts;
-/** How long a watch lasts; the server ends it then, and it begins anew. */
+/** How long a watch lasts; the server ends it then, and it begins again. */
 const watchSeconds = 60;
 /** Over which a watch is dead, whatever the connection says. */
 const silenceLimit = seconds(watchSeconds + 15);

@@ -1,4 +1,4 @@
-/** Reads of a stored StatefulsetRollout what a person is told. Whatever stands there in another form counts as not there. */
+/** Reads of a stored StatefulsetRollout what a person is told. What is there in another form counts as not there. */
 import type { JsonObject } from '#base/json.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
@@ -20,7 +20,7 @@ export interface RolloutReport {
 /** Longest text of the cluster that is shown in one line, in characters. */
 const longestText = 1_100;
 
-/** Returns `text` as it can be shown on a terminal, in one line: others write what stands in a cluster. */
+/** Returns `text` as it can be shown on a terminal, in one line: others write what is in a cluster. */
 export function plainText(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')

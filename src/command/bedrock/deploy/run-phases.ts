@@ -9,7 +9,7 @@ import type { PhaseDriver, PhaseEnd } from './phase-driver.ts';
 export interface PhaseRun {
   readonly driver: PhaseDriver;
   readonly percents: readonly number[];
-  /** Whether nobody is asked between two phases. */
+  /** Whether nothing is asked between two phases. */
   readonly isConfirmed: boolean;
   /** How long the whole run may take; undefined: as long as it takes. */
   readonly timeout: Millis | undefined;
@@ -46,7 +46,7 @@ export async function runPhases(run: PhaseRun, ports: DrivePorts): Promise<0 | 1
     if (!signal.aborted) throw error;
     const isLate = errorOf(signal.reason) instanceof TimedOutError;
     const why = isLate ? 'The time is over' : 'Interrupted';
-    ports.err(`${why}: nobody waits any more for ${at.percent}%\n${run.howToGoOn(at.percent)}`);
+    ports.err(`${why}: no longer waiting for ${at.percent}%\n${run.howToGoOn(at.percent)}`);
     return 1;
   } finally {
     limit.end();

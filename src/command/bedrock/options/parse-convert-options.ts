@@ -19,7 +19,7 @@ Writes the PodDisruptionBudget and the StatefulsetRollout of one stage of a serv
   --cluster NAME           one of the clusters of that stage; without it and with several, --out gets one folder for each
   --image NAME=REFERENCE   which image runs under a name of the file, with its digest; once for each name
   --allow-tags             images need no digest
-  --version TEXT           what is deployed, as a label; pods tell it, and another one replaces them
+  --version TEXT           what is deployed, as a label of the pods; another one replaces them
   --git-branch, --git-origin, --git-sha TEXT
                            where it comes from, as annotations
   --bapi-url URL, --stage-id ID
@@ -29,10 +29,10 @@ Writes the PodDisruptionBudget and the StatefulsetRollout of one stage of a serv
   --force                  --percent may be no phase
   --phase-index N          the same by its place, from 0
   --all-phases             all of them, one file each: needs --out
-  --rollout-identity TEXT  without it 20 random letters and digits; another one begins the rollout anew
+  --rollout-identity TEXT  without it 20 random letters and digits; another one begins the rollout again
   -o, --output FORMAT      yaml (the default) or json
   --out DIR                writes phase-<percent>.<format> there, in place of standard output
-  --lenient                keys that nobody knows are warned of, and not refused
+  --lenient                unknown keys are warnings, not errors
   --strict                 warnings are errors
 
 Exit codes: 0 done, 1 a file cannot be read or written, 2 the input is wrong, 3 the kind is not supported.

@@ -59,7 +59,9 @@ function splitName(args: readonly string[]): {
 
 function nameProblem(name: string): string | undefined {
   if (name === '') return 'The name of a StatefulsetRollout is needed';
-  return objectName.test(name) ? undefined : `${quoted(name)} is no name of a StatefulsetRollout`;
+  return objectName.test(name)
+    ? undefined
+    : `${quoted(name)} is not a name of a StatefulsetRollout`;
 }
 
 function namespaceProblem(namespace: string | undefined): string | undefined {

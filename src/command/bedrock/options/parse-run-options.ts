@@ -35,7 +35,7 @@ rollout has ended, and goes on with the next percentage. Ctrl-C ends the wait, a
   -f, --file, --service, --stage, --cluster, --image, --allow-tags, --version, --git-branch, --git-origin, --git-sha,
   --bapi-url, --stage-id, --dc, --rollout-identity, --lenient, --strict
                            as "bedrock convert --help" says
-  -y, --yes                nobody is asked between two phases; needed where there is no terminal
+  -y, --yes                does not ask between two phases; needed where there is no terminal
   --from PERCENT           begins with this phase, and not with the first
   --timeout DURATION       such as 90m: waits no longer than that, over all phases
   --kubeconfig FILE        the cluster; without it $KUBECONFIG, else that of the pod, else ~/.kube/config

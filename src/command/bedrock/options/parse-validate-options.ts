@@ -14,7 +14,7 @@ Checks a bedrock.yaml, and what its stages would be made into. Nothing is writte
 
   -f, --file FILE   the bedrock.yaml; - for standard input
   --service NAME    the stages of one service alone
-  --lenient         keys that nobody knows are warned of, and not refused
+  --lenient         unknown keys are warnings, not errors
   --strict          warnings are errors
 
 Exit codes: 0 in order, 1 the file cannot be read, 2 it is wrong, 3 the kind of --service is not supported.

@@ -24,7 +24,7 @@ export const dnsLabel: TextRule = {
   most: 63,
 };
 
-/** Returns member `key` of what stands at `parent`. */
+/** Returns member `key` of what is at `parent`. */
 export function member({ value, path }: At, key: string): At {
   const isThere = isJsonObject(value) && Object.hasOwn(value, key);
   return { value: isThere ? value[key] : undefined, path: memberPath(path, key) };
@@ -41,20 +41,20 @@ export class BedrockFields {
   readonly #lines: Source['lines'];
   readonly #isLenient: boolean;
 
-  /** @param isLenient whether keys that nobody knows are warned of, and not refused */
+  /** @param isLenient whether unknown keys are warnings, not errors */
   constructor(lines: Source['lines'], isLenient: boolean) {
     this.#lines = lines;
     this.#isLenient = isLenient;
   }
 
-  /** Returns the line of `path`, or of what it would stand in. */
+  /** Returns the line of `path`, or of what it would be in. */
   lineAt(path: string): number | undefined {
     const line = this.#lines.get(path);
     if (line !== undefined || path === '') return line;
     return this.lineAt(parentPath(path));
   }
 
-  /** Keeps that what stands at `at` is not as `wanted`. */
+  /** Keeps that what is at `at` is not as `wanted`. */
   refuse({ path, value }: At, wanted: string): undefined {
     this.#keep('error', path, `${wanted}: got ${seen(value)}`);
     return undefined;
@@ -71,11 +71,11 @@ export class BedrockFields {
     if (!isJsonObject(at.value)) return;
     for (const { key, path } of members(at.value, at.path)) {
       if (known.includes(key)) continue;
-      this.#keep(this.#isLenient ? 'warning' : 'error', path, `is no key that is known: ${advice}`);
+      this.#keep(this.#isLenient ? 'warning' : 'error', path, `is not a known key: ${advice}`);
     }
   }
 
-  /** Returns the map at `at`; undefined where nothing stands, and where that is something else. */
+  /** Returns the map at `at`; undefined where there is nothing, and where that is something else. */
   map(at: At): JsonObject | undefined {
     if (at.value === undefined || isJsonObject(at.value)) return at.value;
     return this.refuse(at, 'must be a map');

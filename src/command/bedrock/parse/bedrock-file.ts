@@ -27,11 +27,11 @@ export interface Stage {
   readonly path: string;
   readonly unsupported: UnsupportedKind | undefined;
   readonly namespace: string;
-  /** Undefined: nobody looks into service discovery. */
+  /** Undefined: nothing looks into service discovery. */
   readonly dc: string | undefined;
   /** Each once; empty where the file names none. */
   readonly clusters: readonly string[];
-  /** Undefined: somebody else's to say. */
+  /** Undefined: decided by another owner. */
   readonly replicas: number | undefined;
   /** Percentages, ascending; at least one. */
   readonly phases: readonly number[];

@@ -4,7 +4,7 @@ import { quoted } from '#base/text/quoted.ts';
 /** What is wrong, or odd, with a part of the input. */
 export interface Finding {
   readonly severity: 'error' | 'warning';
-  /** The line of the input; undefined for what stands in no line of it, as an option. */
+  /** The line of the input; undefined for what is in no line of it, as an option. */
   readonly line: number | undefined;
   /** Path of the field, or an option; empty for the input as a whole. */
   readonly path: string;
@@ -46,7 +46,7 @@ export function seen(value: JsonValue | undefined): string {
   return Array.isArray(value) ? 'a list' : 'a map';
 }
 
-/** Returns the path of member `key` of what stands at `path`. */
+/** Returns the path of member `key` of what is at `path`. */
 export function memberPath(path: string, key: string): string {
   if (!/^[A-Za-z_][\w-]{0,62}$/.test(key)) return `${path}[${quoted(key)}]`;
   return path === '' ? key : `${path}.${key}`;
@@ -56,7 +56,7 @@ function rank({ severity }: Finding): number {
   return severity === 'error' ? 0 : 1;
 }
 
-/** An option stands in no file. */
+/** An option is in no file. */
 function lineOf(file: string, { severity, line, path, message }: Finding): string {
   const place = path.startsWith('--') ? '' : line === undefined ? `${file}: ` : `${file}:${line}: `;
   const grade = severity === 'warning' ? 'warning: ' : '';

@@ -1,4 +1,4 @@
-/** What a `bedrock.yaml` may say (H-1…H-3, H-13…H-15), and how each mistake is told with its line. */
+/** What a `bedrock.yaml` may say (H-1…H-3, H-13…H-15), and how each mistake is reported with its line. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assert as check, constantFrom, property } from 'fast-check';
@@ -97,43 +97,46 @@ const phases = 'phases:\n            - 1\n            - 50\n            - 100';
 const clusters = 'clusters:\n          - playground';
 const stages = '    stages:\n';
 
-/** Pairs of what is taken out of the file and what stands there instead. */
+/** Pairs of what is taken out of the file and what is there instead. */
 const refused: Record<
   string,
   { readonly change: readonly [string, string]; readonly wanted: RegExp }
 > = {
   'a key beside images and services': {
     change: ['images:', 'image: {}\nimages:'],
-    wanted: /^f:1: image is no key that is known: the keys are images, services$/,
+    wanted: /^f:1: image is not a known key: the keys are images, services$/,
   },
   'a key of a service': {
     change: [stages, `    replica: 1\n${stages}`],
-    wanted: /^f:15: services\.tester\.replica is no key/,
+    wanted: /^f:15: services\.tester\.replica is not a known key/,
   },
   'a key of a stage': {
     change: [replicas, '        replica: 2\n'],
-    wanted: /^f:26: services\.tester\.stages\.dev\.replica is no key/,
+    wanted: /^f:26: services\.tester\.stages\.dev\.replica is not a known key/,
   },
   'a key of a container': {
     change: [container, `${container}\n        livenessprobe: {}`],
-    wanted: /^f:15: services\.tester\.containers\[0\]\.livenessprobe is no key .*core\/v1/,
+    wanted: /^f:15: services\.tester\.containers\[0\]\.livenessprobe is not a known key.*core\/v1/,
   },
   'a key of the orchestration': {
     change: ['phases:', 'phase: 1\n          phases:'],
-    wanted: /^f:20: .*orchestration\.phase is no key/,
+    wanted: /^f:20: .*orchestration\.phase is not a known key/,
   },
   'a key of the budget': {
     change: [budget, `${budget}\n      min_available: 1`],
-    wanted: /^f:13: .*min_available is no key/,
+    wanted: /^f:13: .*min_available is not a known key/,
   },
   'a key of the settings for messages': {
     change: ['launch:', 'start:'],
-    wanted: /^f:7: services\.tester\.notify_settings\.start is no key/,
+    wanted: /^f:7: services\.tester\.notify_settings\.start is not a known key/,
   },
-  'a key of a message': { change: ['level:', 'lvl:'], wanted: /^f:8: .*launch\.lvl is no key/ },
+  'a key of a message': {
+    change: ['level:', 'lvl:'],
+    wanted: /^f:8: .*launch\.lvl is not a known key/,
+  },
   'a key of an image': {
     change: ['dockerfile:', 'file:'],
-    wanted: /^f:3: images\.tester\.file is no key/,
+    wanted: /^f:3: images\.tester\.file is not a known key/,
   },
   'no services': {
     change: [published.slice(published.indexOf('services')), ''],
@@ -278,7 +281,7 @@ const refused: Record<
     wanted: /: got "5"/,
   },
   'half a budget': { change: [budget, 'max_unavailable: 1.5'], wanted: /: got 1\.5/ },
-  'a level that nobody knows': {
+  'an unknown level': {
     change: ['"debug"', 'loud'],
     wanted: /^f:8: .*level must be one of debug, info, error: got "loud"/,
   },
@@ -374,10 +377,10 @@ for (const [fact, { change, wanted }] of Object.entries(refused)) {
   test(`parseBedrock() refuses ${fact}`, () => assert.match(said(change), wanted));
 }
 
-test('parseBedrock() warns of keys that nobody knows where it is lenient, and of nothing else', () => {
+test('parseBedrock() warns of unknown keys where it is lenient, and of nothing else', () => {
   assert.equal(
     said([replicas, '        replica: 2\n'], true).replace(/: the keys are.*/, ''),
-    'f:26: warning: services.tester.stages.dev.replica is no key that is known',
+    'f:26: warning: services.tester.stages.dev.replica is not a known key',
   );
   assert.match(said(['replicas: 2', 'replicas: -1'], true), /^f:26: services/);
 });

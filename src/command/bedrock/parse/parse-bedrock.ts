@@ -11,7 +11,7 @@ export type ParsedBedrock =
       readonly kind: 'valid';
       readonly file: BedrockFile;
       readonly findings: readonly Finding[];
-      /** Returns the line of what stands at `path`, or of what it would stand in. */
+      /** Returns the line of what is at `path`, or of what it would be in. */
       readonly lineAt: (path: string) => number | undefined;
     }
   | { readonly kind: 'invalid'; readonly findings: readonly Finding[] };
@@ -20,7 +20,7 @@ export type ParsedBedrock =
  * Reads the text of a `bedrock.yaml` (H-1…H-3). Total. Services of another kind than StatefulSet are not looked into: their keys
  * are others' to know.
  *
- * @param options `isLenient`: keys that nobody knows are warned of, and not refused
+ * @param options `isLenient`: unknown keys are warnings, not errors
  */
 export function parseBedrock(
   text: string,

@@ -33,7 +33,7 @@ const containerFields = [
 ] as const;
 
 /**
- * Returns the containers at `at`; undefined where nothing stands. A field that nobody knows is passed on where it is only warned
+ * Returns the containers at `at`; undefined where there is nothing. an unknown field is passed on where it is only warned
  * of: Kubernetes has new ones with each release.
  *
  * @param images names of the images that the file has

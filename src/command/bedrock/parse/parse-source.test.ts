@@ -28,9 +28,9 @@ const hostile: Record<string, { readonly text: string; readonly wanted: RegExp }
   'a key twice, deep inside': { text: 'a:\n  b:\n    c: 1\n    c: 2\n', wanted: /^f:4: .*unique/ },
   'a key that is a list': { text: '? [a]\n: 1\n', wanted: /^f:1: .*string/i },
   'an alias of nothing': { text: 'a: *b\n', wanted: /^f:1: .*alias/i },
-  'an alias of what it stands in': {
+  'an alias of what it is in': {
     text: 'a: &a [*a]\n',
-    wanted: /^f:1: a\[0\] is an alias of what/,
+    wanted: /^f:1: a\[0\] is an alias of a node that contains it/,
   },
   'an alias of a map that holds it': {
     text: 'a: &a\n  b: *a\n',
@@ -41,7 +41,7 @@ const hostile: Record<string, { readonly text: string; readonly wanted: RegExp }
     text: 'a: &a {b: 1}\nc:\n  <<: *a\n',
     wanted: /^f:3: c\["<<"\] is not read here/,
   },
-  'a prototype': { text: 'a:\n  __proto__: {b: 1}\n', wanted: /^f:2: a\.__proto__ is no name/ },
+  'a prototype': { text: 'a:\n  __proto__: {b: 1}\n', wanted: /^f:2: a\.__proto__ is not a name/ },
   'a tag of its own': { text: 'a: !run "rm -rf"\n', wanted: /^f:1: .*!run/ },
   bytes: { text: 'a: !!binary aGk=\n', wanted: /^f:1: a has the tag .*binary/ },
   'a set': { text: 'a: !!set {b, c}\n', wanted: /^f:1: a has the tag .*set/ },
@@ -58,7 +58,7 @@ const hostile: Record<string, { readonly text: string; readonly wanted: RegExp }
   'a tab for spaces': { text: 'a:\n\tb: 1\n', wanted: /^f:2: Cannot read as YAML/ },
   'a hundred levels': { text: `a: ${'['.repeat(100)}${']'.repeat(100)}`, wanted: /deeper than 64/ },
   '100,000 levels': { text: `a: ${'['.repeat(100_000)}`, wanted: /^f.*: Cannot read as YAML/ },
-  'a directive that nobody knows': { text: '%FOO bar\n---\na: 1\n', wanted: /^f:1: Cannot read/ },
+  'an unknown directive': { text: '%FOO bar\n---\na: 1\n', wanted: /^f:1: Cannot read/ },
 };
 
 for (const [fact, { text, wanted }] of Object.entries(hostile)) {
@@ -102,7 +102,7 @@ test('parseSource() tells at most fifty mistakes one by one', () => {
   assert.match(lines.at(-1) ?? '', /^f: and \d+ more$/);
 });
 
-test('parseSource() takes an alias for the anchor that stands before it, not for a later one', () => {
+test('parseSource() takes an alias for the anchor that is before it, not for a later one', () => {
   const text = 'a: &x {p: &y 1}\nb: &y 2\nc: *x\nd: *y\n&z e: *z\nf: &x [*y]\ng: &y 3\nh: *x\n';
   const parsed = parseSource(text);
   assert.deepEqual(parsed.kind === 'valid' && parsed.source.root, {

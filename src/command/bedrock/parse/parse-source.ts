@@ -1,5 +1,5 @@
 /**
- * Reads YAML into plain JSON values that know the lines they stand in. It takes less than YAML has: what two readers could
+ * Reads YAML into plain JSON values that know the lines they are in. It takes less than YAML has: what two readers could
  * understand in two ways, or what grows when it is read, is refused.
  */
 import {
@@ -51,7 +51,7 @@ export function parseSource(text: string): ParsedSource {
   }
 }
 
-/** What this reader does not take; `offset` is where it stands in the text. */
+/** What this reader does not take; `offset` is where it is in the text. */
 class SourceError extends Error {
   override readonly name = 'SourceError';
   readonly path: string;
@@ -127,7 +127,7 @@ class Anchors {
 /** Makes JSON values of nodes, and notes their lines. */
 class Walk {
   readonly lines = new Map<string, number>();
-  /** Where keys stand that stand in the same map before. */
+  /** Where keys stand that are in the same map before. */
   readonly twice = new Set<number>();
   readonly #anchors = new Anchors();
   readonly #counter: LineCounter;
@@ -153,7 +153,7 @@ class Walk {
     if (node.tag !== undefined && !plainTags.has(node.tag)) {
       throw refusal(node, path, `has the tag ${quoted(node.tag)}, which is not read here`);
     }
-    if (this.#open.has(node)) throw refusal(node, path, 'is an alias of what it stands in');
+    if (this.#open.has(node)) throw refusal(node, path, 'is an alias of a node that contains it');
     this.#open.add(node);
     this.#anchors.note(node);
     const value = this.#contentOf(node, path);
@@ -182,7 +182,7 @@ class Walk {
         }),
       );
     }
-    throw refusal(node, path, 'is nothing that is read here');
+    throw refusal(node, path, 'is not supported here');
   }
 
   #memberOf(path: string, key: unknown, value: unknown): readonly [string, JsonValue] {
@@ -191,9 +191,9 @@ class Walk {
     }
     const member = memberPath(path, key.value);
     if (key.value === '<<') {
-      throw refusal(key, member, 'is not read here: write out what it stands for');
+      throw refusal(key, member, 'is not read here: write out its value');
     }
-    if (key.value === '__proto__') throw refusal(key, member, 'is no name of a field');
+    if (key.value === '__proto__') throw refusal(key, member, 'is not a name of a field');
     this.#anchors.note(key);
     const read = this.valueOf(nodeOf(value, member), member);
     // The line of the key: a map or list begins in the one after it.
@@ -216,7 +216,7 @@ class Walk {
 
 function nodeOf(item: unknown, path: string): Node | null {
   if (item === null || isAlias(item) || isScalar(item) || isMap(item) || isSeq(item)) return item;
-  throw new SourceError('is nothing that is read here', { path, offset: undefined });
+  throw new SourceError('is not supported here', { path, offset: undefined });
 }
 
 function scalarOf(node: Node, value: unknown, path: string): JsonValue {

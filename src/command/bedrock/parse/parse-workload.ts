@@ -40,7 +40,7 @@ const labelValue: TextRule = {
 };
 const annotationValue: TextRule = { pattern: /^/, wanted: 'must be a text', most: 256 * 1_024 };
 
-/** Returns what stands at `at` of a service, or of a stage; what it does not say is left out. */
+/** Returns what is at `at` of a service, or of a stage; what it does not say is left out. */
 export function workloadOf(
   at: At,
   images: ReadonlySet<string>,
@@ -146,7 +146,8 @@ function claimsOf(at: At, fields: BedrockFields): readonly JsonObject[] | undefi
 function podSpecOf(at: At, fields: BedrockFields): JsonObject | undefined {
   const spec = fields.map(at);
   const { path, value } = member(at, 'containers');
-  if (value !== undefined) fields.fail(path, 'cannot be here: the key beside pod_spec is for them');
+  if (value !== undefined)
+    fields.fail(path, 'cannot be here: the key next to pod_spec is for them');
   fields.list(member(at, 'initContainers'));
   return spec;
 }

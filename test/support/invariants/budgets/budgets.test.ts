@@ -42,7 +42,7 @@ const intents: Record<string, BudgetCase> = {
     story: underBudget().gives([a0]).takesBack([a0]).remove(a0),
     want: ['BUDG-1'],
   },
-  'BUDG-1 passes what somebody took out 10 s before': {
+  'BUDG-1 passes what a user took out 10 s before': {
     story: underBudget().gives([a0]).ledgerGone().wait(seconds(10)).remove(a0),
     want: [],
   },
@@ -95,7 +95,7 @@ const intents: Record<string, BudgetCase> = {
     options: reviewed,
     want: [],
   },
-  'BUDG-1 passes evictions that nobody reviews': {
+  'BUDG-1 passes evictions that are not reviewed': {
     story: underBudget().remove(a0, drained),
     want: [],
   },
@@ -128,7 +128,7 @@ const unclear: Record<string, BudgetCase> = {
     story: underBudget(unreadable).remove(a0),
     want: ['D-36'],
   },
-  'D-36 flags it where nobody can tell what that selects': {
+  'D-36 flags it where it is unknown what that selects': {
     story: underBudget({ selector: {} }).remove(a0),
     want: ['D-36'],
   },

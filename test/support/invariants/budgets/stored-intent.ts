@@ -115,7 +115,7 @@ export class StoredIntent implements Invariant {
   }
 
   /**
-   * Reports whether somebody may have relied on `pod` until it went: it was available within the last minute, and not one
+   * Reports whether a user may have relied on `pod` until it went: it was available within the last minute, and not one
    * that no budget counts on.
    */
   #hasServed({ uid, name, phase, controllerUid = '' }: PodFacts, commit: Commit): boolean {

@@ -31,7 +31,7 @@ const patience = seconds(60);
 /** How old what was said last may be while a stall lasts (D-54), with the time that an Event takes to be written. */
 const longest: Millis = minutes(10);
 const delivery: Millis = seconds(15);
-/** Holds that somebody asked for: reported once. */
+/** Holds that a user asked for: reported once. */
 const askedFor: ReadonlySet<string> = new Set(['Paused', 'Suspended', 'DryRun']);
 
 type Channel = 'Event' | 'log line';

@@ -20,7 +20,7 @@ export interface StallOptions {
   readonly predicates?: Readonly<Record<string, ReasonPredicate>>;
   /** How long a group may stand still unexplained. @default 60 s */
   readonly patience?: Millis;
-  /** Judges also whether it is told again while the stall lasts (D-54). @default not judged */
+  /** Judges also whether it is reported again while the stall lasts (D-54). @default not judged */
   readonly retold?: {
     /** What the operator logged of sets, in order of time; undefined: log lines are not judged. */
     readonly logged?: readonly Telling[];
