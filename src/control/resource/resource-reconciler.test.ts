@@ -7,6 +7,7 @@ import { T0 } from '#support/objects/views.ts';
 import { GroupWorld, refusal } from '#support/rollouts/group-world.ts';
 import { RecordingEvents, RecordingLogger } from '#support/telemetry/recording.ts';
 import { StaleBasisError } from '../consistent-read/basis.ts';
+import { reasonCatalogue } from '../decision/reasons.ts';
 import type { PassResult } from '../run-controller.ts';
 import { OpenDisruptions } from '../write/open-disruptions.ts';
 import { OverruledError, PodDeletions } from '../write/pod-deletions.ts';
@@ -39,8 +40,7 @@ class Bench {
         apiVersion: 'test/v1',
         kind: 'Rollout',
         field: 'rollout',
-        isWished: () => false,
-        isAlarming: () => false,
+        reasons: reasonCatalogue,
       },
       resources: statefulSets,
       run: async () => this.pass(),
