@@ -11,21 +11,16 @@ import { createLogger } from '#telemetry/log/line-logger.ts';
 import { createOperatorMetrics } from '#telemetry/metrics/operator-metrics.ts';
 import { createProcessRegistry } from '#telemetry/metrics/process-metrics.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
+import { type Closable, type CloseAtEnd, closerOf } from './closer.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { standardErrorSink } from './log-sink.ts';
 import { namespaceOf, settingsOf } from './manager-connection.ts';
 import { signalled } from './signals.ts';
 import { tellIgnored } from './tell-ignored.ts';
 
-/** Something that is open, and closed at the end. */
-export interface Closable {
-  close(): Promise<void>;
-}
-
 /** What one run of a manager is given, and how it opens more. */
 export interface ManagerParts<Door> extends ManagerOptions<Door> {
-  /** Has `resource` closed at the end, also where a later one cannot be opened. */
-  readonly closeAtEnd: <T extends Closable>(resource: T) => T;
+  readonly closeAtEnd: CloseAtEnd;
 }
 
 /** One of the names under which the program runs as a manager of controller-runtime. */
@@ -50,14 +45,6 @@ export function runManager<Door extends ManagerConfig>(
   manager: Manager<Door>,
 ): Promise<number> {
   return exitCodeOf(outcome, (accepted) => serve(accepted, manager));
-}
-
-/** Returns what adds to `opened`. */
-export function closerOf(opened: Closable[]): ManagerParts<never>['closeAtEnd'] {
-  return (resource) => {
-    opened.push(resource);
-    return resource;
-  };
 }
 
 async function serve<Door extends ManagerConfig>(

@@ -45,10 +45,13 @@ export async function serveWebhooks(
   });
   if (served === undefined) return;
   log.info('webhooks served', { port: served.port });
-  const announced = Promise.all([served.ready, filled]).then(
-    () => readiness.announce(),
-    () => undefined,
+  const isFilled = filled.then(
+    () => true,
+    () => false,
   );
+  const announced = Promise.all([served.ready, isFilled]).then(([, canAnswer]) => {
+    if (canAnswer) readiness.announce();
+  });
   await Promise.all([announced, served.run(signal)]);
 }
 
