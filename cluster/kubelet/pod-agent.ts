@@ -85,7 +85,7 @@ export class PodAgent {
     for (const life of this.#lives.values()) this.#evaluate(life);
   }
 
-  /** Looks at the pods of a node again: it went down or came back; a pod that lost Ready meanwhile becomes ready anew. */
+  /** Looks at the pods of a node again: it went down or came back; a pod that lost Ready meanwhile becomes ready again. */
   nodeChanged(node: string, hasLostReady: boolean): void {
     const now = this.#options.clock.monotonic();
     for (const life of this.#lives.values()) {

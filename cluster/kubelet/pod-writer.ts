@@ -13,7 +13,7 @@ export interface WritingHost {
   hostIP(node: string): string;
 }
 
-/** A pod as far as its status tells of it. */
+/** A pod as far as its status reports it. */
 export interface WrittenPod {
   pod: KubeletPod;
   node: string;

@@ -47,7 +47,7 @@ export const coreRows: readonly ResourceRow[] = Object.freeze([
     type: resourceTypes.namespaces,
     singular: 'namespace',
     shortNames: ['ns'],
-    // As upstream: nobody may end all namespaces at once.
+    // As upstream: no client may delete all namespaces at once.
     verbs: allVerbs.filter((verb) => verb !== 'deletecollection'),
     schema: namespace,
     columns: namespaceColumns,

@@ -30,7 +30,7 @@ export class RolloutNarrator {
 function lineOf(rollout: JsonObject): string {
   const phase = textAt(rollout, 'status', 'phase');
   const reason = textAt(rollout, 'status', 'reason');
-  // The outcome is shown once more when the rollout has ended, which it does in the next moment where no receiver is called back.
+  // The outcome is shown once more when the rollout has ended, which it does shortly where no receiver is called back.
   if (reason === '' || phase === 'CallingBack') return '';
   const colon = reason.indexOf(': ');
   const [code, message] = [reason.slice(0, colon), reason.slice(colon + 2)];

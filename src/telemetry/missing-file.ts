@@ -11,6 +11,6 @@ export function withMissingFile(error: unknown): never {
   const { code, url }: NodeJS.ErrnoException & { readonly url?: unknown } = errorOf(error);
   if (code !== 'ERR_MODULE_NOT_FOUND' || typeof url !== 'string') throw error;
   const path = fileURLToPath(url);
-  const advice = 'keep all files of the build beside the program';
+  const advice = 'keep all files of the build next to the program';
   throw new Error(`the file ${path} is missing: ${advice}`, { cause: error });
 }

@@ -112,7 +112,7 @@ export class PhasedPass {
     return { ...plan, decisions, requeue };
   }
 
-  /** Returns how long all waits for the partition that somebody else keeps setting back. */
+  /** Returns how long all waits for the partition that another client keeps setting back. */
   #partitionPause({ decisions }: PhasedPlan, moment: PhasedMoment): ContestedWrite | undefined {
     return decisions
       .filter(({ kind }) => kind === 'set-partition')
@@ -275,7 +275,7 @@ export class PhasedPass {
   }
 }
 
-/** Ends a pass whose writes somebody else takes back: all waits, and says so. */
+/** Ends a pass whose writes another client takes back: all waits, and says so. */
 function paused({ rollout }: PhasedMoment, { until, because }: ContestedWrite): PhasedPassEnd {
   return {
     kind: 'ended',

@@ -28,12 +28,12 @@ interface StoredStatus {
 }
 
 /**
- * How soon a partition, a mark of ours or a status is written again that somebody else keeps undoing: ever later, and reported.
+ * How soon a partition, a mark of ours or a status is written again that another client keeps undoing: ever later, and reported.
  * Both sides would otherwise answer one another as fast as the API server lets them.
  */
 export class WritePaces {
   readonly #attempts = new WriteAttempts<number | string, ContestedReason>();
-  /** What the server answered to the last status, by key: whatever else stands there is of somebody else. */
+  /** What the server answered to the last status, by key: any other value is that of another client. */
   readonly #stored = new Map<string, { readonly uid: string; readonly status: JsonObject }>();
 
   /** Notes that `decision` was carried out for the PhasedRollout `uid`. */
@@ -121,7 +121,7 @@ function markNamed(key: string, what: string): Mark {
     key,
     to: what,
     reason: 'WriteContested',
-    dispute: (writes) => `${what} was written ${writes} times, and somebody else undoes it`,
+    dispute: (writes) => `${what} was written ${writes} times, and another client undoes it`,
   };
 }
 
@@ -135,7 +135,7 @@ function partitionMark({
     to,
     reason: 'PartitionContested',
     dispute: (writes) =>
-      `the partition of ${set.name} was set to ${to} ${writes} times, and somebody else sets it back to ${from}`,
+      `the partition of ${set.name} was set to ${to} ${writes} times, and another client sets it back to ${from}`,
   };
 }
 

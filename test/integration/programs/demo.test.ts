@@ -244,8 +244,8 @@ describe('the demo as a process', () => {
       output(),
       /^prometheus, version .* scrapes the pods each second$|^no Prometheus is installed: a stand-in answers/m,
     );
-    assert.match(output(), /0 of 2 checks on end have passed .*: the query found nothing$/m);
-    assert.match(output(), /2 of 2 checks on end have passed .*, value 1$/m);
+    assert.match(output(), /0 of 2 checks in a row have passed .*: the query found nothing$/m);
+    assert.match(output(), /2 of 2 checks in a row have passed .*, value 1$/m);
     assert.match(output(), /partition 1: store-gateway-zone-a-1 may be updated$/m);
     assert.deepEqual(await readdir(folder), []);
   });

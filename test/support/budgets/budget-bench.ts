@@ -15,7 +15,7 @@ export class BudgetBench {
   readonly server = new BudgetServer();
   /** What was observed, for the metric. */
   readonly observed: BudgetObservation[] = [];
-  /** Whether the Role permits to list budgets. */
+  /** Whether the Role permits listing budgets. */
   isPermitted = true;
   /** How often it was told that something changed. */
   changes = 0;

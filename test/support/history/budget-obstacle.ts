@@ -120,7 +120,7 @@ function isOldEnough(
   if (delay === 0) return true;
   return views.some((view) => {
     const revision = view.pods(set.name, slot);
-    // A view that was never given the pods of the set tells nothing of them.
+    // A view that was never given the pods of the set says nothing of them.
     if (revision === 0) return true;
     const pod = history.pod(namespace, slot, revision);
     if (pod === undefined) return false;

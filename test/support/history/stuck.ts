@@ -103,7 +103,7 @@ function isWhole({ createdAt }: PodFacts, first: Instant | undefined): boolean {
   return first !== undefined && createdAt !== undefined && first - createdAt <= rounding;
 }
 
-/** Reports whether its status tells of no change of readiness since its kubelet took it over. */
+/** Reports whether its status reports no change of readiness since its kubelet took it over. */
 function looksNeverReady({ ready, readyChangedAt, startedAt, createdAt }: PodFacts): boolean {
   if (ready === undefined) return true;
   const begun = startedAt ?? createdAt;

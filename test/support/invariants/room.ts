@@ -16,7 +16,7 @@ export interface Room {
 }
 
 /**
- * Returns the lines, each after a line break, that tell what a finding about `slots` of `set` rests on: as of when it is
+ * Returns the lines, each after a line break, that say what a finding about `slots` of `set` rests on: as of when it is
  * judged, and each slot with why it counts. Times are those before and after the request left.
  */
 export function groundsText(set: SetFacts, slots: Iterable<number>, room: Room): string {

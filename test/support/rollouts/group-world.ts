@@ -145,7 +145,7 @@ export class GroupWorld {
     }
   }
 
-  /** Proves both caches, as they are, at this moment. */
+  /** Proves both caches, as they are, now. */
   prove(): void {
     const now = this.clock.monotonic();
     for (const { freshness } of [this.pods, this.statefulSets]) {
