@@ -338,8 +338,7 @@ describe('the demo as a process', () => {
       'the rollout replaced 9 pods, the drainers moved 3',
       'each of them was in the ledger before it went, and at the end the ledger is empty',
     ]);
-    const told = (number: number): string =>
-      `drainer-${number} evicted 1 pod, was told 429 \\d+ times`;
+    const told = (number: number): string => `drainer-${number} evicted 1 pod, got 429 \\d+ times`;
     assert.match(rest[4] ?? '', new RegExp(`^${told(1)}; ${told(2)}; ${told(3)}$`));
     // A pod that was taken and is not made again yet is missing, for which the peer's word is unknown.
     const budget =
