@@ -216,7 +216,7 @@ export class PodAgent {
     if (!this.#isAlive(life)) return;
     this.#catchUp(life);
     if (isNotFound(error) || isConflict(error)) {
-      // Gone, replaced or bound: a binding that the cache shows goes on from there, for the rest the watch will tell.
+      // Gone, replaced or bound: a binding that the cache shows goes on from there, the watch will show the rest.
       if (kind === 'bind') this.#evaluateUnless(life, kind);
       return;
     }

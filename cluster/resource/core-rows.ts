@@ -41,7 +41,7 @@ import { validateConfigMap, validateSecret, validateService } from './validation
 import { labelName, subdomainName, validateMetadata } from './validation/validate-metadata.ts';
 import { validateEvent, validateLease } from './validation/validate-workload.ts';
 
-/** The rows beside workloads (SR-1, SR-3). */
+/** The rows in addition to workloads (SR-1, SR-3). */
 export const coreRows: readonly ResourceRow[] = Object.freeze([
   defineRow({
     type: resourceTypes.namespaces,

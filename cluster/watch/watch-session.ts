@@ -56,7 +56,7 @@ export class WatchSession {
     this.options = options;
   }
 
-  /** Returns how it stands; `ended`: cleanly; `broken`: the connection was reset. What is queued is still to be taken. */
+  /** Returns its state; `ended`: cleanly; `broken`: the connection was reset. What is queued is still to be taken. */
   get state(): 'open' | 'ended' | 'broken' {
     return this.#state;
   }

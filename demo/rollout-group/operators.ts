@@ -46,7 +46,7 @@ export class Operators {
   readonly #options: OperatorsOptions;
   readonly #all: Operator[] = [];
   readonly #failure = Promise.withResolvers<never>();
-  /** Identities whose end in good order stood in the Lease. */
+  /** Identities with a clean end in the Lease. */
   readonly #endedWell = new Set<string>();
   #holder = '';
 
@@ -56,7 +56,7 @@ export class Operators {
     this.#failure.promise.catch(() => undefined);
   }
 
-  /** Rejects as soon as an operator ends that was not told to. */
+  /** Rejects as soon as an operator ends that was not stopped. */
   get failed(): Promise<never> {
     return this.#failure.promise;
   }

@@ -14,7 +14,7 @@ const deeds: Readonly<Record<string, string>> = {
   RolloutFailed: 'failed',
 };
 
-/** Tells of a StatefulsetRollout what has changed with each commit: what was done and why, or what is waited for. */
+/** Reports what has changed in a StatefulsetRollout with each commit: what was done and why, or what is waited for. */
 export class RolloutNarrator {
   #said = '';
 

@@ -17,7 +17,7 @@ export class BudgetBench {
   readonly observed: BudgetObservation[] = [];
   /** Whether the Role permits listing budgets. */
   isPermitted = true;
-  /** How often it was told that something changed. */
+  /** How often it was notified of a change. */
   changes = 0;
   readonly budgets = this.follow();
 

@@ -42,7 +42,7 @@ export class BudgetHistory {
     this.#calls.set(call.callId, call);
   }
 
-  /** Returns the call by which `commit` was made; undefined where it is unknown, as no reader tells. */
+  /** Returns the call by which `commit` was made; undefined where it is unknown. */
   callOf({ callId }: Pick<Commit, 'callId'>): Call | undefined {
     return this.#calls.get(callId);
   }

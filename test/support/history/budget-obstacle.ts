@@ -16,7 +16,7 @@ import type { History, View } from './history.ts';
 /** Whether slot `ordinal` of `set` counts as unavailable. */
 export type Disturbed = (set: SetFacts, ordinal: number) => boolean;
 
-/** A pod that a user wants, and all that may stand against it. */
+/** A pod that a user wants, and all that may prevent it. */
 export interface Wish {
   readonly history: History;
   readonly budget: BudgetFacts;

@@ -1,4 +1,4 @@
-/** What a finding says of the slots that a request had no room beside: why each counts, and what the server had by then. */
+/** What a finding says of the slots that a request had no room next to: why each counts, and what the server had by then. */
 import { type Instant, instant } from '#base/units.ts';
 import { isAvailable, ordinalIn, type PodFacts, type SetFacts } from '../history/facts.ts';
 import { type History, type View, viewAt } from '../history/history.ts';

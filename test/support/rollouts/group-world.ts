@@ -138,7 +138,7 @@ export class GroupWorld {
     if (plural !== 'pods') showOn(this.statefulSets, this.#events['statefulsets'] ?? [], count);
   }
 
-  /** Tells both caches that they have been shown everything. */
+  /** Notifies both caches that they have been shown everything. */
   bookmark(): void {
     for (const { freshness } of [this.pods, this.statefulSets]) {
       freshness.delivered(String(this.#revision));

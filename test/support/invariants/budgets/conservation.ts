@@ -123,7 +123,7 @@ export class Conservation implements Invariant {
   }
 }
 
-/** Returns what stands against a deed by all that a budget said lately; undefined where one of it has nothing against it. */
+/** Returns what speaks against a deed by all that a budget said lately; undefined where one of it has nothing against it. */
 function inAll(
   sayings: readonly (BudgetFacts | undefined)[],
   complaintOf: (budget: BudgetFacts) => string | undefined,
