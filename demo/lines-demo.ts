@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 
-/** What is played of one capability, and told in lines. */
+/** What is played of one capability, and reported in lines. */
 export interface LinesOptions<Scenario extends string> {
   readonly scenario: Scenario;
   /** Divides the delays of pods. */

@@ -243,7 +243,7 @@ describe('zoneAwareFiles()', () => {
     }
   });
 
-  test('permits to patch its own configuration alone, and of Secrets only its certificate', () => {
+  test('permits patching its own configuration alone, and of Secrets only its certificate', () => {
     const rules = objectsIn('operator.yaml').flatMap(
       ({ rules: some = [] }: NamedObject & { readonly rules?: readonly Rule[] }) => some,
     );
@@ -313,7 +313,7 @@ describe('allFiles()', () => {
     }
   });
 
-  test('permits to patch the configurations of PhasedRollouts by name, and nothing on all Secrets but to get them', () => {
+  test('permits patching the configurations of PhasedRollouts by name, and nothing on all Secrets but getting them', () => {
     const rules = ['role.yaml', 'webhook-certificate-cluster-role.yaml'].flatMap((file) =>
       (objectsIn(file) as { rules?: Rule[] }[]).flatMap(({ rules: some = [] }) => some),
     );
@@ -350,7 +350,7 @@ describe('deployFiles()', () => {
     assert.deepEqual(stored, files);
   });
 
-  test('permits to delete pods, to hold a Lease, and nothing on Secrets or whole types with "*"', () => {
+  test('permits deleting pods, holding a Lease, and nothing on Secrets or whole types with "*"', () => {
     const { rules } = parse(files['role.yaml'] ?? '') as {
       rules: { resources: string[]; resourceNames?: string[]; verbs: string[] }[];
     };
@@ -419,7 +419,7 @@ describe('deployFiles()', () => {
     assert.ok(!resources.has('deployments') && !resources.has('replicasets'));
   });
 
-  test('permits to patch the shipped webhook configurations, and no others of the cluster', () => {
+  test('permits patching the shipped webhook configurations, and no others of the cluster', () => {
     const patching = rulesIn('webhook-certificate-cluster-role.yaml').filter(({ verbs }) =>
       verbs.includes('patch'),
     );

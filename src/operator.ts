@@ -143,7 +143,7 @@ function admissionOf(
 
 interface Parts extends Omit<TermParts, 'events' | 'election' | 'leading'> {
   readonly admission: Admission;
-  /** Aborted when the Role does not permit to list budgets: they are no part of the view then (D-51). */
+  /** Aborted when the Role does not permit listing budgets: they are no part of the view then (D-51). */
   readonly unreadable: AbortController;
 }
 

@@ -1,7 +1,7 @@
 import type { Webhook } from './webhook.ts';
 
 /**
- * Who is called in which round (AD-9): in the first everybody who matches, in the second those that asked for it and
+ * Who is called in which round (AD-9): in the first all that match, in the second those that asked for it and
  * was called before another one changed the object. There is no third.
  */
 export class Rounds {

@@ -27,7 +27,7 @@ export interface WebhookDialer {
   close(): void;
 }
 
-/** In virtual time there is no network: every host that nobody registered is unknown (CK-5). */
+/** In virtual time there is no network: every unregistered host is unknown (CK-5). */
 export const noNetwork: WebhookDialer = Object.freeze({
   post: (call: DialledCall): Promise<WebhookReply> =>
     Promise.reject(

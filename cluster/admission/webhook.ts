@@ -22,7 +22,7 @@ export interface WebhookRule {
 
 /** One webhook of a stored configuration, with its defaults. */
 export interface Webhook {
-  /** Tells it from all others; stable while its configuration is. */
+  /** Distinguishes it from all others; stable while its configuration is. */
   readonly id: string;
   readonly name: string;
   readonly rules: readonly WebhookRule[];

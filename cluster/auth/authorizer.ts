@@ -68,7 +68,7 @@ export class Authorizer {
 
   /** Reports whether the rules grant `access`. */
   isAllowed(access: AccessAttributes): boolean {
-    // Everybody may ask what he may do, as under the role system:basic-user.
+    // Every user may ask for its own permissions, as under the role system:basic-user.
     if (access.group === 'authorization.k8s.io' && access.verb === 'create') return true;
     const own = this.#rules.filter(({ user }) => user === access.user.name);
     if (own.length === 0) return true;

@@ -9,7 +9,7 @@ const ACCOUNT_PREFIX = 'system:serviceaccount:';
 /**
  * Returns the user as whom `user` asks to act, as `kubectl --as` and `--as-group` do; `user` where nothing is asked.
  *
- * Everybody may: nobody is held to Roles here.
+ * Every account may: Roles are not enforced here.
  *
  * @returns the refusal for a group without a user
  */

@@ -92,7 +92,7 @@ class ControllerHost implements Controllers {
     this.#options = options;
     this.#parts = new ControllerParts(options);
     this.ready = this.#start(new Set(options.only ?? usualControllers));
-    // The failure reaches those that await `ready`; it is no unhandled one when nobody does.
+    // The failure reaches those that await `ready`; it is no unhandled one when none does.
     this.ready.catch((error: unknown) => {
       options.log.error('controllers did not start', {
         error: errorOf(error),

@@ -71,7 +71,7 @@ function unsizedCauses(value: number, schema: JsonObject, path: string): readonl
   return [invalidValue('<nil>', '', detail)];
 }
 
-/** Of length and pattern the first that is broken is reported, and the format beside it. */
+/** Of length and pattern the first that is broken is reported, and the format in addition. */
 function textCauses(value: string, schema: JsonObject, path: string): readonly Cause[] {
   const maximum = bound(schema, 'maxLength');
   const faults = formatFaults(value, schema);

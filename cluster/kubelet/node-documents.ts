@@ -36,7 +36,7 @@ export function nodeReady(status: 'True' | 'Unknown', now: Instant): JsonObject 
   };
 }
 
-/** Returns what a node says of itself, as far as anybody here knows; all members are required. */
+/** Returns what a node says of itself, as far as it is known here; all members are required. */
 function nodeInfo(version: string): JsonObject {
   return {
     architecture: 'amd64',

@@ -85,7 +85,7 @@ export class PodAgent {
     for (const life of this.#lives.values()) this.#evaluate(life);
   }
 
-  /** Looks at the pods of a node again: it went down or came back; a pod that lost Ready meanwhile becomes ready anew. */
+  /** Looks at the pods of a node again: it went down or came back; a pod that lost Ready meanwhile becomes ready again. */
   nodeChanged(node: string, hasLostReady: boolean): void {
     const now = this.#options.clock.monotonic();
     for (const life of this.#lives.values()) {
@@ -216,7 +216,7 @@ export class PodAgent {
     if (!this.#isAlive(life)) return;
     this.#catchUp(life);
     if (isNotFound(error) || isConflict(error)) {
-      // Gone, replaced or bound: a binding that the cache shows goes on from there, for the rest the watch will tell.
+      // Gone, replaced or bound: a binding that the cache shows goes on from there, the watch will show the rest.
       if (kind === 'bind') this.#evaluateUnless(life, kind);
       return;
     }

@@ -4,7 +4,7 @@ import { timestamp } from '../clock/timestamp.ts';
 import { areGatesOpen, crashBackoff, type Stage, type StepKind } from './pod-lifecycle.ts';
 import type { KubeletPod } from './views.ts';
 
-/** What a status tells besides the step itself. */
+/** What a status says besides the step itself. */
 export interface StatusInput {
   readonly pod: KubeletPod;
   /** The stage before the step. */

@@ -13,7 +13,7 @@ export interface WritingHost {
   hostIP(node: string): string;
 }
 
-/** A pod as far as its status tells of it. */
+/** A pod as far as its status reports it. */
 export interface WrittenPod {
   pod: KubeletPod;
   node: string;
@@ -36,7 +36,7 @@ export class PodWriter {
     this.#host = host;
   }
 
-  /** Writes the status of the step `kind`, and keeps in `written` what later ones tell again. @throws {ApiError} */
+  /** Writes the status of the step `kind`, and keeps in `written` what later ones say again. @throws {ApiError} */
   async writeStatus(
     written: WrittenPod,
     kind: StatusStep,

@@ -131,7 +131,7 @@ class KubeletStandIn implements Kubelet {
     pods.onChange((change) => this.#agent.podChanged(change));
     claims.onChange((change) => claimBinder.claimChanged(change));
     this.ready = this.#start([nodes, pods, claims], volumes);
-    // The failure reaches those that await `ready`; it is no unhandled one when nobody does.
+    // The failure reaches those that await `ready`; it is no unhandled one when none does.
     this.ready.catch((error: unknown) => {
       log.error('kubelet stand-in did not start', {
         error: errorOf(error),

@@ -20,7 +20,7 @@ function positions(list: JsonArray, key: string | undefined): ReadonlyMap<string
 }
 
 /**
- * Returns `merged` in the order of strategic merge (PA-5): elements named in `wanted` stand as there, the others as in
+ * Returns `merged` in the order of strategic merge (PA-5): elements named in `wanted` are ordered as there, the others as in
  * `live`, and where the two meet the order of `live` decides. `key` is undefined for a set.
  */
 export function inMergeOrder(

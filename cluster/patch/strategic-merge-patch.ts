@@ -162,7 +162,7 @@ function mergedList({ live, patch, order }: ListPatch, merge: ListMerge, place: 
   const key = keyOf(merge);
   const content = patch.filter((element) => directiveOf(element) === undefined);
   if (order !== undefined) checkOrder(content, order, { key, place });
-  // What takes a whole list's place is taken as it stands, elements of one key included.
+  // What takes a whole list's place is taken as it is, elements of one key included.
   if (patch.some((element) => directiveOf(element) === 'replace')) {
     return newList(content, order, merge);
   }

@@ -41,13 +41,13 @@ import { validateConfigMap, validateSecret, validateService } from './validation
 import { labelName, subdomainName, validateMetadata } from './validation/validate-metadata.ts';
 import { validateEvent, validateLease } from './validation/validate-workload.ts';
 
-/** The rows beside workloads (SR-1, SR-3). */
+/** The rows in addition to workloads (SR-1, SR-3). */
 export const coreRows: readonly ResourceRow[] = Object.freeze([
   defineRow({
     type: resourceTypes.namespaces,
     singular: 'namespace',
     shortNames: ['ns'],
-    // As upstream: nobody may end all namespaces at once.
+    // As upstream: no client may delete all namespaces at once.
     verbs: allVerbs.filter((verb) => verb !== 'deletecollection'),
     schema: namespace,
     columns: namespaceColumns,

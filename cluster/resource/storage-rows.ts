@@ -91,7 +91,7 @@ function validateClass(object: JsonObject, old: JsonObject | undefined): readonl
   ];
 }
 
-/** Claims, and the volumes and classes that people look at beside them (SS-8). */
+/** Claims, and the volumes and classes that users look at together with them (SS-8). */
 export const storageRows: readonly ResourceRow[] = Object.freeze([
   defineRow({
     type: resourceTypes.persistentVolumeClaims,

@@ -72,7 +72,7 @@ export const objectReference = fields({
 /** A reference by name within the namespace. */
 export const localObjectReference = fields({ name: text });
 
-/** Returns a whole kind: apiVersion, kind and metadata beside its own `members`. */
+/** Returns a whole kind: apiVersion, kind and metadata in addition to its own `members`. */
 export function kindOf(members: Readonly<Record<string, FieldSchema>>): ObjectSchema {
   return fields({ apiVersion: text, kind: text, metadata: objectMeta, ...members });
 }

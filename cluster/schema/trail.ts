@@ -5,7 +5,7 @@ export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 }
 
-/** Where a decoder stands, and which unknown fields it has met. One per decoded object. */
+/** The place of a decoder, and which unknown fields it has met. One per decoded object. */
 export class Trail {
   readonly unknown: string[] = [];
   readonly #path: (number | string)[] = [];

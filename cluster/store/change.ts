@@ -33,7 +33,7 @@ export class Change {
   readonly after: Version | undefined;
   /** When it was committed, in ms. */
   readonly at: number;
-  /** Made with the first line: most changes are watched by nobody. */
+  /** Made with the first line: most changes are not watched. */
   #lines: Map<ChangeType, Buffer> | undefined;
   #departed: Version | undefined;
 

@@ -67,7 +67,7 @@ export class Collection {
     return versions.filter(({ key }) => key.startsWith(`${namespace}/`));
   }
 
-  /** Stores a change and tells the listeners. */
+  /** Stores a change and notifies the listeners. */
   apply(change: Change): void {
     const { before, after, key } = change;
     if (after === undefined) {

@@ -159,7 +159,7 @@ export class WatchPipe implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8
 
   #recordDelivery(lines: readonly WatchLine[]): void {
     const { session, context, client } = this.#options;
-    // An ERROR event, which tells of no revision, may be behind others.
+    // An ERROR event, which reports no revision, may be behind others.
     const revision = Math.max(0, ...lines.map((line) => line.revision));
     if (revision <= 0) return;
     const { resource } = session.options;

@@ -9,7 +9,7 @@ export interface WatchLine {
   readonly bytes: Uint8Array;
   /** The same in pieces, where the whole would have to be put together. */
   readonly parts?: readonly Uint8Array[];
-  /** The newest revision that the client knows of once it has this; 0 where it tells of none. */
+  /** The newest revision that the client knows of once it has this; 0 where it reports none. */
   readonly revision: number;
 }
 
@@ -56,7 +56,7 @@ export class WatchSession {
     this.options = options;
   }
 
-  /** Returns how it stands; `ended`: cleanly; `broken`: the connection was reset. What is queued is still to be taken. */
+  /** Returns its state; `ended`: cleanly; `broken`: the connection was reset. What is queued is still to be taken. */
   get state(): 'open' | 'ended' | 'broken' {
     return this.#state;
   }

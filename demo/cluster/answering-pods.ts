@@ -68,7 +68,7 @@ export class AnsweringPods {
     this.#podOf(pod).mood = mood;
   }
 
-  /** Returns since when `pod` is prepared to go; undefined while it is not. */
+  /** Returns the time from which `pod` has been prepared to go; undefined while it is not. */
   preparedAt(pod: string): Instant | undefined {
     return this.#pods.get(pod)?.preparedAt;
   }

@@ -110,7 +110,7 @@ function connectTo(
   const { ca } = listener;
   const credentials = staticCredentials(`Bearer ${listener.token(user)}`);
   const tls = { ...(ca !== undefined && { ca }) };
-  // No proxy of the environment stands between two ends of one process.
+  // No proxy of the environment is between two ends of one process.
   const server = new URL(listener.url);
   return withCredentials(createUndiciTransport({ server, tls: () => tls, clock }), credentials);
 }

@@ -151,7 +151,7 @@ function stateOf(
   };
 }
 
-/** Reports whether the terminal shows colours and nobody asked for none (NO_COLOR). */
+/** Reports whether the terminal shows colours and a user did not ask for none (NO_COLOR). */
 function hasColours(): boolean {
   const isRefused = (process.env['NO_COLOR'] ?? '') !== '';
   return !isRefused && process.stdout.hasColors();

@@ -28,7 +28,7 @@ export class DownscaleProof {
   readonly #slowest = new Map<string, Millis>();
   readonly #preparedAt: (pod: string) => Instant | undefined;
 
-  /** @param preparedAt since when a pod is prepared, to the pod's own knowledge */
+  /** @param preparedAt when a pod was prepared, to the pod's own knowledge */
   constructor(preparedAt: (pod: string) => Instant | undefined) {
     this.#preparedAt = preparedAt;
   }

@@ -28,7 +28,7 @@ export interface DrainPlayOptions {
   readonly signal: AbortSignal;
 }
 
-/** Plays three people who drain the nodes of a zone in the middle of a rollout, and who waits for whom. */
+/** Plays three users who drain the nodes of a zone in the middle of a rollout, and which of them waits for which. */
 export class DrainPlay {
   readonly #options: DrainPlayOptions;
   #image: string;

@@ -47,7 +47,7 @@ export class DrainScene implements Scene {
     return { ...set, spec: { ...objectAt(set, 'spec'), minReadySeconds: settlesFor } };
   }
 
-  /** Returns how long the drainer `number`, from 1 on, waits before it asks again: never all at one moment. */
+  /** Returns how long the drainer `number`, from 1 on, waits before it asks again: never all at one instant. */
   pauseOf(number: number): Millis {
     return millis((900 + 300 * number) / this.#speed);
   }

@@ -27,14 +27,14 @@ export interface DrainRecord {
   readonly node: string;
   /** Pods that it was permitted to evict. */
   readonly evicted: number;
-  /** How often it was told 429. */
+  /** How often it was answered with 429. */
   readonly denied: number;
 }
 
 /** Empties one node as `kubectl drain` does: asks for all of its pods at once, and again wherever the answer is 429. */
 export class Drainer {
   readonly #options: DrainerOptions;
-  /** What it was last told, by name of the pod that it may not evict yet; in the order of asking. */
+  /** What it was last answered, by name of the pod that it may not evict yet; in the order of asking. */
   readonly #waits = new Map<string, string>();
   #told = '';
   #evicted = 0;
@@ -107,7 +107,7 @@ export class Drainer {
     return undefined;
   }
 
-  /** Tells once what its pods wait for: it is the same for most of them. */
+  /** Reports once what its pods wait for: it is the same for most of them. */
   #tell(pod: string, denial: string): void {
     if (this.#told === denial) return;
     this.#told = denial;

@@ -8,7 +8,7 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 
 const { plural, group } = resourceTypes.zoneAwarePodDisruptionBudgets;
 
-/** A pod that a ledger has given to somebody. */
+/** A pod that a ledger has granted to a client. */
 export interface Gift {
   readonly pod: string;
   readonly to: Asker;

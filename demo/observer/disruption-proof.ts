@@ -62,7 +62,7 @@ export class DisruptionProof {
     this.#deletions += 1;
   }
 
-  /** Suspends the proof: what is unavailable from now on is nobody's doing. */
+  /** Suspends the proof: what is unavailable from now on is not counted. */
   suspend(): void {
     this.#isSuspended = true;
   }

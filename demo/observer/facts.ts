@@ -42,7 +42,7 @@ export type FactDetail =
   | { readonly kind: 'waits'; readonly because: Because }
   | { readonly kind: 'note'; readonly text: string };
 
-/** The user as whom the operator of the demo speaks to the API server. */
+/** The user name under which the operator of the demo speaks to the API server. */
 export const operatorUser = 'system:serviceaccount:demo:rollout-operator';
 
 /** Returns what `fact` says, without time and zone. */

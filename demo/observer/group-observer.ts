@@ -7,7 +7,7 @@ import { DisruptionProof } from './disruption-proof.ts';
 import { type Fact, type FactDetail, operatorUser } from './facts.ts';
 import { isComplete, isSettled, type ZoneView, zoneView } from './zone-view.ts';
 
-/** Which objects make up the group, and who is told. */
+/** Which objects make up the group, and who is notified. */
 export interface GroupObserverOptions {
   readonly namespace: string;
   /** Names of the StatefulSets. */

@@ -4,7 +4,7 @@ import type { Decision, Plan } from '#control/decision/decision.ts';
 import { type Hold, primaryHold } from '#control/decision/primary-hold.ts';
 import { type Fact, operatorUser } from './facts.ts';
 
-/** Where told facts go, and how a set is called. */
+/** Where reported facts go, and how a set is called. */
 export interface PlanNarratorOptions {
   readonly onFact: (fact: Fact) => void;
   readonly zoneOf: (set: string) => string;
@@ -23,7 +23,7 @@ export class PlanNarrator {
   /** What plans do, by name of the pod or set; until it has happened. */
   readonly #actions = new Map<string, Because>();
   #reason: Because | undefined;
-  /** What was last told of a wait, by uid of the set; for the group under the empty text. */
+  /** What was last reported about a wait, by uid of the set; for the group under the empty text. */
   readonly #lastHolds = new Map<string, string>();
 
   constructor(options: PlanNarratorOptions) {
@@ -67,7 +67,7 @@ export class PlanNarrator {
     else this.#tellHold('', { hold, key: holdKey(hold) }, at);
   }
 
-  /** Tells what has no plan yet; nothing more will come. */
+  /** Reports what has no plan yet; nothing more will come. */
   flush(): void {
     this.#explain();
   }
@@ -126,7 +126,7 @@ function subjectOf(fact: Unexplained): string {
 /** Pods on their way, in the words of the operator. */
 const underWay = /\((?:terminating|leaving|pending|not ready|does not exist)/;
 
-/** Returns what has to change about a hold to make it news: whom it is about, its reason, or that only broken pods are left. */
+/** Returns what has to change about a hold to make it news: the pods that it is about, its reason, or that only broken pods are left. */
 function holdKey({ set, because }: Hold): string {
   const isStuck = /BackOff|Err/.test(because.message) && !underWay.test(because.message);
   return `${set.uid} ${because.reason} ${isStuck ? 'stuck' : ''}`;

@@ -3,7 +3,7 @@ import { parseTimestamp } from '#base/time/timestamp.ts';
 import type { Instant } from '#base/units.ts';
 import { numberAt, objectAt, objectsAt, textAt } from '#cluster/json/read-json.ts';
 
-/** One change of the demo's cluster, as far as it is told. */
+/** One change of the demo's cluster, as far as it is reported. */
 export interface PhasedSight {
   readonly resource: string;
   readonly name: string;
@@ -11,7 +11,7 @@ export interface PhasedSight {
 }
 
 /**
- * Tells of a PhasedRollout what has changed with each commit: its partition, what its step waits for, what was counted and
+ * Reports what has changed in a PhasedRollout with each commit: its partition, what its step waits for, what was counted and
  * answered, and pods that became ready on a new image.
  */
 export class PhasedNarrator {

@@ -49,7 +49,7 @@ export async function playHandOver(options: PlayOptions, until: Until): Promise<
   return { stop, crash, pods };
 }
 
-/** Ends an operator at once, and tells of it. */
+/** Ends an operator at once, and reports it. */
 type End = (options: PlayOptions, leader: DemoOperator) => void;
 
 const endInGoodOrder: End = ({ stage, onPhase }, leader) => {

@@ -37,7 +37,7 @@ export interface DemoOperator {
   readonly webhookPort: Promise<number>;
   /** Stops it as SIGTERM does. Resolves when it has ended. */
   stop(): Promise<void>;
-  /** Ends it as SIGKILL does: nothing that it would send is sent any more, and nobody hears of it. */
+  /** Ends it as SIGKILL does: nothing that it would send is sent any more, without notice to others. */
   kill(): void;
 }
 
@@ -46,17 +46,17 @@ export class Operators {
   readonly #options: OperatorsOptions;
   readonly #all: Operator[] = [];
   readonly #failure = Promise.withResolvers<never>();
-  /** Identities whose end in good order stood in the Lease. */
+  /** Identities with a clean end in the Lease. */
   readonly #endedWell = new Set<string>();
   #holder = '';
 
   constructor(options: OperatorsOptions) {
     this.#options = options;
-    // Those that wait for something hear of it, and else nobody.
+    // Those that wait for something hear of it, and no others.
     this.#failure.promise.catch(() => undefined);
   }
 
-  /** Rejects as soon as an operator ends that was not told to. */
+  /** Rejects as soon as an operator ends that was not stopped. */
   get failed(): Promise<never> {
     return this.#failure.promise;
   }
@@ -71,7 +71,7 @@ export class Operators {
     return this.#all.length;
   }
 
-  /** Returns who holds the Lease as it is stored, dead or alive; undefined while nobody does. */
+  /** Returns who holds the Lease as it is stored, dead or alive; undefined while no process does. */
   get leader(): DemoOperator | undefined {
     return this.#all.find(({ identity }) => identity === this.#holder);
   }

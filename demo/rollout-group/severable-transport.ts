@@ -25,7 +25,7 @@ export class SeverableTransport implements Transport {
 
   /** Severs it: from now on nothing is sent, and no answer arrives; what the server has received, it has. */
   sever(): void {
-    // The connections are gone at once; when they are freed matters to nobody.
+    // The connections are gone at once; when they are freed does not matter.
     this.close().catch(() => undefined);
   }
 
@@ -34,7 +34,7 @@ export class SeverableTransport implements Transport {
     return this.#closed;
   }
 
-  /** Returns `request`, checked as it is made, and once more at the moment when it would leave: it may have queued. */
+  /** Returns `request`, checked as it is made, and once more exactly when it would leave: it may have queued. */
   #guarded(request: TransportRequest): TransportRequest {
     this.#assertOpen(request);
     const beforeSend = (): void => {

@@ -51,7 +51,7 @@ export class Stage {
   readonly #ending = new AbortController();
   #isPlaying = false;
   #isIdle = false;
-  /** Whether it was told that a wait is shorter here than elsewhere. */
+  /** Whether it was reported that a wait is shorter here than elsewhere. */
   #isShortTold: boolean;
 
   private constructor(
@@ -147,7 +147,7 @@ export class Stage {
 
   /**
    * Starts the operators of the scene one after the other, so that the first one leads. They come last, as where the
-   * operator is installed beside a group that runs: one that finds a group in motion, as a group is whose pods are being
+   * operator is installed next to a group that runs: one that finds a group in motion, as a group is whose pods are being
    * made for the first time, cannot know whether another client moves it, and waits before it disrupts anything.
    *
    * @param until waits for what is so
@@ -165,7 +165,7 @@ export class Stage {
     return this.operators.leader;
   }
 
-  /** Tells a fact of the demo's own. */
+  /** Reports a fact of the demo's own. */
   note(zone: string, text: string): void {
     this.narrator.happened({ at: this.elapsed, zone, kind: 'note', text });
   }

@@ -23,7 +23,7 @@ export interface DemoSlack {
   close(): Promise<void>;
 }
 
-/** What stands in for Slack knows, and whom it tells. */
+/** What stands in for Slack knows, and what it notifies. */
 interface SlackPlace {
   readonly token: string;
   readonly channel: string;

@@ -18,7 +18,7 @@ const channel = '#kv-deploys';
 /** So many that 1, 50 and 100 percent are far from one another. */
 const usualPods = 12;
 /**
- * At any speed: where a pod is gone and made anew before the disruption controller has seen it go, the new one counts as
+ * At any speed: where a pod is gone and made again before the disruption controller has seen it go, the new one counts as
  * disrupted for two minutes, by its name, as in Kubernetes itself.
  */
 const stops = millis(250);

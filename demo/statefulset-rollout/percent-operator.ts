@@ -47,7 +47,7 @@ export async function runPercentOperator(
         log,
         registry,
         transport,
-        // No proxy of the environment stands between two ends of one process.
+        // No proxy of the environment is between two ends of one process.
         env: {},
         outside: {
           ...opened,

@@ -170,7 +170,7 @@ export class PercentPlay {
     return this.#narrator.tell(after).map((line) => this.#beside(this.#proof.picture(), line));
   }
 
-  /** Returns a line beside the picture of the pods, where that is short. */
+  /** Returns a line next to the picture of the pods, where that is short. */
   #beside(picture: string, line: string): string {
     return this.#isPictured ? `${picture.padEnd(this.#ports.wanted.replicas)}  ${line}` : line;
   }
@@ -213,7 +213,7 @@ export class PercentPlay {
     };
   }
 
-  /** Waits for the end of `stage`, and until Slack tells it where that is shown. @returns when it ended */
+  /** Waits for the end of `stage`, and until Slack shows it where that is shown. @returns when it ended */
   async #end(stage: Stage, generation: number, signal: AbortSignal): Promise<Monotonic> {
     await this.#followed.until(() => this.#hasEnded(stage, generation), signal);
     const ended = this.#ports.clock.monotonic();

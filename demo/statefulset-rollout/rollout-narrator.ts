@@ -14,7 +14,7 @@ const deeds: Readonly<Record<string, string>> = {
   RolloutFailed: 'failed',
 };
 
-/** Tells of a StatefulsetRollout what has changed with each commit: what was done and why, or what is waited for. */
+/** Reports what has changed in a StatefulsetRollout with each commit: what was done and why, or what is waited for. */
 export class RolloutNarrator {
   #said = '';
 
@@ -30,7 +30,7 @@ export class RolloutNarrator {
 function lineOf(rollout: JsonObject): string {
   const phase = textAt(rollout, 'status', 'phase');
   const reason = textAt(rollout, 'status', 'reason');
-  // The outcome is shown once more when the rollout has ended, which it does in the next moment where no receiver is called back.
+  // The outcome is shown once more when the rollout has ended, which it does shortly where no receiver is called back.
   if (reason === '' || phase === 'CallingBack') return '';
   const colon = reason.indexOf(': ');
   const [code, message] = [reason.slice(0, colon), reason.slice(colon + 2)];

@@ -262,7 +262,7 @@ class ExponentialPlay {
     return new Alarms({ clock, source, period, gather });
   }
 
-  /** Waits for a moment. @throws what the operator ends with, when it does first; the reason of `signal` when that aborts */
+  /** Waits briefly. @throws what the operator ends with, when it does first; the reason of `signal` when that aborts */
   async #until(operator: Promise<void>, holds: () => boolean, signal: AbortSignal): Promise<void> {
     const ended = operator.then(() => {
       throw new Error('The operator ended before the rollout did');

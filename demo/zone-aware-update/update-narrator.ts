@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import { numberAt, objectsAt, textAt } from '#cluster/json/read-json.ts';
 
-/** Tells of a ZoneAwareUpdate what has changed with each commit: the step that was done, and else why the next one waits. */
+/** Reports what has changed in a ZoneAwareUpdate with each commit: the step that was done, and else why the next one waits. */
 export class UpdateNarrator {
   #said = '';
   #step = 0;

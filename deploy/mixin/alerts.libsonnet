@@ -32,7 +32,7 @@
             '5m',
             'max %s (leader_election_master_status{%s}) == 0' % [by(), config.selector],
             'No replica of rollout-operator leads.',
-            'All replicas in {{ $labels.namespace }} stand by, so nothing is rolled or scaled.'
+            'All replicas in {{ $labels.namespace }} stand by, so nothing is rolled out or scaled.'
           ),
           alert(
             'RolloutOperatorSeveralLeaders',
@@ -68,7 +68,7 @@
             '15m',
             'max %s (rollout_operator_refused_permissions{%s}) > 0' % [by(['verb', 'resource']), config.selector],
             'The Role of rollout-operator lacks a permission.',
-            'It does not permit to {{ $labels.verb }} {{ $labels.resource }} in {{ $labels.namespace }}; what that costs is in the runbook.'
+            'It does not permit {{ $labels.verb }} on {{ $labels.resource }} in {{ $labels.namespace }}; what that costs is in the runbook.'
           ),
           alert(
             'RolloutOperatorApiRequestsFailing',
@@ -218,7 +218,7 @@
               > 0.01
             ||| % (terms { by: by(['route']) }),
             'A webhook of rollout-operator cannot judge reviews.',
-            '{{ $value | humanizePercentage }} of the reviews of {{ $labels.route }} in {{ $labels.namespace }} are not answered with 200, or denied as it could not be found out whether they are allowed.'
+            '{{ $value | humanizePercentage }} of the reviews of {{ $labels.route }} in {{ $labels.namespace }} are not answered with 200, or denied because it could not be determined whether they are allowed.'
           ),
           alert(
             'RolloutOperatorWebhookSlow',

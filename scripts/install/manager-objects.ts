@@ -48,7 +48,7 @@ export function accountObjects(
   ];
 }
 
-/** Returns the Secret of its own certificate, made empty, as no rule for one name can permit to create it. */
+/** Returns the Secret of its own certificate, made empty, as no rule for one name can permit creating it. */
 export function emptySecret(name: string, place: ManagerPlace): object {
   return { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata: placedAs(name, place) };
 }

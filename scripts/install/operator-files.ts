@@ -59,7 +59,7 @@ export function deployFiles(
 }
 
 const emptyReason = `#
-# What the operator writes, made empty here: so its Roles name what they permit to write, and permit to create nothing.
+# What the operator writes, made empty here: so its Roles name what may be written, and permit creating nothing.
 # Applying this again leaves what was written as it is.
 `;
 

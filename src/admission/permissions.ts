@@ -10,7 +10,7 @@ export interface AdmissionNames {
 /**
  * Returns what the webhooks take in their namespace under the shipped flags, for the objects that the shipped configurations
  * have reviewed; the certificate states its own, and so do disruption budgets, by which evictions are judged. The ConfigMaps
- * are shipped empty: no rule for one name can permit to create it.
+ * are shipped empty: no rule for one name can permit creating it.
  */
 export function admissionPermissions({ zoneTracker }: AdmissionNames): readonly Permission[] {
   return [

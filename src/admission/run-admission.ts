@@ -68,7 +68,7 @@ export interface AdmissionOptions {
   readonly tracing?: Tracing;
 }
 
-/** Reviews of one webhook that may call anybody, at once (D-30). */
+/** Reviews of one webhook that may make calls, at once (D-30). */
 const scaleReviews = 200;
 const preparations = 50;
 const podReads = 100;

@@ -6,7 +6,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Returns `problem` as a clause, where it stands first. */
+/** Returns `problem` as a clause, where it comes first. */
 export function problemText({ path, message }: Problem): string {
   return `${path} ${message}`;
 }

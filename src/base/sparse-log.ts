@@ -8,7 +8,7 @@ const quiet = minutes(1);
 /** What {@link SparseLog} remembers of a cause. */
 interface Logged {
   readonly quietUntil: number;
-  /** How many were not logged since. */
+  /** How many were not logged since then. */
   left: number;
 }
 

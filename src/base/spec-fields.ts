@@ -9,7 +9,7 @@ const highestInt32 = 2_147_483_647;
 export class SpecFields {
   readonly problems: Problem[] = [];
 
-  /** Reads a text. @param fallback stands where nothing does; without one, something must */
+  /** Reads a text. @param fallback used where nothing is given; without one, a text is required */
   text(object: JsonObject, path: string, fallback?: string): string | undefined {
     const value = object[nameIn(path)] ?? fallback;
     if (typeof value === 'string' && (value !== '' || fallback !== undefined)) return value;
@@ -48,7 +48,7 @@ export class SpecFields {
     return this.refuse(path, 'must be a number', value);
   }
 
-  /** Returns which of two words stands at `path`; `first` where nothing does. */
+  /** Returns which of two words is at `path`; `first` where nothing is. */
   word<First extends string, Second extends string>(
     object: JsonObject,
     path: string,

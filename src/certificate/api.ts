@@ -3,7 +3,7 @@ import type { Instant } from '#base/units.ts';
 /** Members of the Secret's `data` that the peer knows: the trusted CAs, the served certificate, its key. */
 export const SECRET_KEYS = Object.freeze({ ca: 'ca', cert: 'cert', key: 'key' });
 
-/** Members beside {@link SECRET_KEYS} while a rotation is prepared (D-28); the peer overlooks them. */
+/** Members in addition to {@link SECRET_KEYS} while a rotation is prepared (D-28); the peer overlooks them. */
 export const NEXT_KEYS = Object.freeze({ cert: 'next-cert', key: 'next-key', from: 'next-from' });
 
 /** Label of webhook configurations that get our CA; the value is `true`. */
@@ -41,7 +41,7 @@ export interface Leaf {
   readonly authority: Authority;
 }
 
-/** The next certificate, and since when it is to be served in place of the current one. */
+/** The next certificate, and from when on it is to be served in place of the current one. */
 export interface NextLeaf {
   readonly leaf: Leaf;
   readonly from: Instant;
@@ -61,5 +61,5 @@ export type SecretState =
   /** Without any data: made to be filled. */
   | { readonly kind: 'empty' }
   | { readonly kind: 'valid'; readonly content: SecretContent }
-  /** It holds what we did not write, or what nobody can use; `message` names object and member. */
+  /** It holds what we did not write, or what cannot be used; `message` names object and member. */
   | { readonly kind: 'refused'; readonly message: string };

@@ -10,7 +10,7 @@ export interface CertificateNames {
 
 /**
  * Returns what a self-signed certificate takes, and the publication of its CA. The Secret is shipped empty: no rule for one
- * name can permit to create it.
+ * name can permit creating it.
  */
 export function certificatePermissions(names: CertificateNames): readonly Permission[] {
   return [

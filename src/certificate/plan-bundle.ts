@@ -45,7 +45,7 @@ export function planBundle(
 }
 
 /**
- * Returns since when every bundle of `bundles` carries each of `wanted`, by id; those that one lacks are not in it.
+ * Returns the time from which every bundle of `bundles` carries each of `wanted`, by id; those that one lacks are not in it.
  *
  * @param earlier the last answer: what holds still has held since then
  */
@@ -59,7 +59,7 @@ export function publishedSince(
 }
 
 /**
- * Returns since when `bundles` carry what the Secret does not name, by id. The form of a certificate proves nothing: anybody
+ * Returns the time from which `bundles` carry what the Secret does not name, by id. The form of a certificate proves nothing: any client
  * can make one that looks like ours.
  *
  * @param named ids that the Secret names, or that are served here

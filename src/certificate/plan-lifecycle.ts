@@ -19,7 +19,7 @@ const longestSettle = millis(30_000);
 /** The writer of the Secret says when to look at it again; not sooner than this. */
 const shortestPause = seconds(5);
 
-/** Moments in the life of a certificate; all follow from it alone, so that every replica finds the same. */
+/** Instants in the life of a certificate; all follow from it alone, so that every replica finds the same. */
 export interface Lifecycle {
   /** A next one is prepared: 2/3 of the life (D-28). */
   readonly renewAt: Instant;
@@ -33,7 +33,7 @@ export interface Lifecycle {
   readonly settle: Millis;
 }
 
-/** Reports whether clients whose clocks are about right accept `leaf`: it has begun, and has not ended. */
+/** Reports whether clients with about the right time accept `leaf`: it has begun, and has not ended. */
 export function isUsable(leaf: Leaf, now: Instant): boolean {
   return hasBegun(leaf, now) && leaf.notAfter > now;
 }
@@ -55,7 +55,7 @@ export function pauseBetweenLooks(expiration: Millis): Millis {
   return millis(Math.min(shortestPause, expiration / 24));
 }
 
-/** Returns the moments of `leaf`. */
+/** Returns the instants of `leaf`. */
 export function lifecycle({ notBefore, notAfter }: Leaf): Lifecycle {
   const life = notAfter - notBefore;
   const part = millis(life / 24);

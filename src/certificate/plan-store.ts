@@ -121,7 +121,7 @@ function planAuthority(
 
 /**
  * Returns another certificate where clients call us by a name that this one lacks. Where the bundles are not ours to write,
- * another CA helps nobody before a person has copied it: there the name waits for the usual renewal.
+ * another CA is of no use before a user has copied it: there the name waits for the usual renewal.
  */
 function planRename(
   { current, next, authorities }: SecretContent,
@@ -189,7 +189,7 @@ export function authoritiesInUse(
 
 /**
  * Returns the CAs to keep, in order, each once. One stays until it has expired: any replica that was cut off may still serve
- * what it vouches for, and no message can tell when the last one has stopped.
+ * what it vouches for, and no message can say when the last one has stopped.
  */
 export function keptAuthorities(
   authorities: readonly Authority[],

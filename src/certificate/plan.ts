@@ -137,7 +137,7 @@ function gateOf(
   return { isOpen: now >= opensAt, opensAt };
 }
 
-/** Returns the next moment of any of `leaves`, or of `moments`, and not later than the next poll. */
+/** Returns the next instant of any of `leaves`, or of `moments`, and not later than the next poll. */
 function nextLook(
   leaves: readonly Leaf[],
   moments: readonly (Instant | undefined)[],

@@ -17,7 +17,7 @@ export interface CheckedPair extends KeyPair {
   readonly notAfter: Instant;
 }
 
-/** Where a certificate and its key stand, for messages. */
+/** Where a certificate and its key are, for messages. */
 export interface PairPaths {
   readonly cert: string;
   readonly key: string;

@@ -1,7 +1,7 @@
 import type { Because } from '#base/because.ts';
 import type { Monotonic } from '#base/units.ts';
 
-/** What an answer says of a gate. Unknown is no answer to the question: an error, or what nobody can judge. */
+/** What an answer says of a gate. Unknown is no answer to the question: an error, or what cannot be judged. */
 export type CheckVerdict = 'passes' | 'fails' | 'unknown';
 
 /** Why there is nothing to judge. */
@@ -46,7 +46,7 @@ export type CheckReason =
   | 'Warned'
   /** The alarm rings. */
   | 'InAlarm'
-  /** The alarm cannot tell, as it has too few data. */
+  /** The alarm has too little data to judge. */
   | 'InsufficientData'
   /** There is no alarm of that name. */
   | 'NoSuchAlarm'

@@ -9,13 +9,13 @@ export interface CheckState {
   readonly subject: string;
   /** When the state began: nothing that was asked before is counted. */
   readonly began: Instant;
-  /** Passing answers on end. */
+  /** Passing answers in a row. */
   readonly passes: number;
-  /** Failing answers on end. */
+  /** Failing answers in a row. */
   readonly failures: number;
   /** Failing answers since the state began. */
   readonly totalFailures: number;
-  /** Errors on end. */
+  /** Errors in a row. */
   readonly errors: number;
   /** When the last answer that passes or fails was counted. */
   readonly lastAnswer?: Instant;

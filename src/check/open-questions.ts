@@ -32,7 +32,7 @@ interface Question {
 }
 
 /**
- * What has been asked for whom, one question at a time for each owner: nothing waits for an answer in the middle of a
+ * What has been asked for which owner, one question at a time for each: nothing waits for an answer in the middle of a
  * pass. An answer stays until it is dropped, so that it can be counted again where writing the count has failed.
  */
 export class OpenQuestions {

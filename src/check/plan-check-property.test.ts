@@ -112,7 +112,7 @@ class Logged {
     }
   }
 
-  /** Passing answers on end that were asked for the state, since it began, and not too long ago when they came. */
+  /** Passing answers in a row that were asked for the state, since it began, and not too long ago when they came. */
   streak(onError: CheckSettings['onError']): number {
     const { subject } = this.play.state;
     const relevant = this.#entries.filter(

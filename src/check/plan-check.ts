@@ -19,13 +19,13 @@ export interface CheckSettings {
   readonly initialDelay: Millis;
   /** From one answer to the next question; 0 or more. */
   readonly period: Millis;
-  /** Passing answers on end that open the gate; 1 or more. */
+  /** Passing answers in a row that open the gate; 1 or more. */
   readonly passesNeeded: number;
-  /** Failing answers on end with which the check has failed; 1 or more. @default any number is waited out */
+  /** Failing answers in a row with which the check has failed; 1 or more. @default any number is waited out */
   readonly mostFailures?: number;
   /** Failing answers in all with which the check has failed; 1 or more. @default any number is waited out */
   readonly mostTotalFailures?: number;
-  /** Errors on end with which the check has failed; 1 or more. @default any number is waited out */
+  /** Errors in a row with which the check has failed; 1 or more. @default any number is waited out */
   readonly mostErrors?: number;
   /** @default 'ignored' */
   readonly onError?: ErrorPolicy;
@@ -43,13 +43,13 @@ export interface Check
   readonly mostErrors: number;
 }
 
-/** A state of a check as one process sees it at one moment. */
+/** A state of a check as one process sees it at one instant. */
 export interface CheckView {
   readonly state: CheckState;
   /** Names what is asked now, see `QuestionKey`. */
   readonly questionId: string;
   readonly now: Instant;
-  /** The same moment on the clock that does not step. */
+  /** The same time on the clock that does not step. */
   readonly steady: Monotonic;
   readonly known: KnownSince;
   /** Whether the question has been asked, and is not answered. */
@@ -70,7 +70,7 @@ export type Counted =
   | { readonly kind: 'counted'; readonly state: CheckState }
   | { readonly kind: 'ignored'; readonly why: Uncounted };
 
-/** What a check comes to at one moment. */
+/** What a check comes to at one instant. */
 export type CheckPlan =
   /** The gate is open. */
   | { readonly kind: 'passed' }
@@ -90,7 +90,7 @@ export type CheckPlan =
 
 const retryAfter = seconds(30);
 const longestAge = seconds(60);
-/** A look that is due now, or a moment ago, must still come. */
+/** A look that is due now, or just now, must still come. */
 const shortestWait = millis(1);
 
 const unlimited = Number.POSITIVE_INFINITY;
@@ -196,13 +196,13 @@ function limitReached(
   { failures, totalFailures, errors }: CheckState,
 ): Extract<CheckPlan, { kind: 'failed' }>['because'] | undefined {
   if (failures >= check.mostFailures) {
-    return { reason: 'FailuresReached', message: `${failures} checks on end have failed` };
+    return { reason: 'FailuresReached', message: `${failures} checks in a row have failed` };
   }
   if (totalFailures >= check.mostTotalFailures) {
     return { reason: 'TotalFailuresReached', message: `${totalFailures} checks have failed` };
   }
   if (errors < check.mostErrors) return undefined;
-  return { reason: 'ErrorsReached', message: `${errors} checks on end had no answer` };
+  return { reason: 'ErrorsReached', message: `${errors} checks in a row had no answer` };
 }
 
 type Pause = Exclude<Extract<CheckPlan, { kind: 'wait' }>['for'], 'answer'>;

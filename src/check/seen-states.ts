@@ -4,14 +4,14 @@ import type { CheckState, KnownSince } from './check-state.ts';
 
 type Anchor = keyof KnownSince;
 
-/** A time of a state as it is stored, and since when this process knows it. */
+/** A time of a state as it is stored, and when this process first saw it. */
 interface Seen {
   readonly text: string;
   readonly since: Monotonic;
 }
 
 /**
- * Remembers since when this process knows the times of each state: what is stored is by a wall clock that may step, and
+ * Remembers for how long this process has known the times of each state: what is stored is by a wall clock that may step, and
  * a wait ends at the latest when the process has watched it pass (D-55).
  */
 export class SeenStates {

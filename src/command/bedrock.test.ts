@@ -377,7 +377,7 @@ const refused: Record<
     args: ['--image', 'kv'],
     wanted: /^--image must be <name>=<reference>: got "kv"$/,
   },
-  'an image that is not given': {
+  'an image that does not given': {
     text: file.replace('kv: {', 'b: {}\n  kv: {').replace('{image: kv}', '{image: b}'),
     wanted: /^f:9: services\.kv\.containers\[0\]\.image is not given: add --image b=/,
   },

@@ -18,7 +18,7 @@ export interface Config {
   };
   readonly leaderElection: LeaderElectionConfig;
   readonly rollout: {
-    /** How long a pod is not ready on end before that alone makes it stuck; undefined means never (D-48). */
+    /** How long a pod is not ready without a break before that alone makes it stuck; undefined means never (D-48). */
     readonly stuckAfter: Millis | undefined;
     /** How long a process that starts, or gains the Lease, waits for what its predecessor may have sent (D-50). */
     readonly predecessorHorizon: Millis;
@@ -77,7 +77,7 @@ export interface TlsConfig {
 }
 
 /**
- * The longest duration of a Lease that may be asked for. What a Lease says beyond it, nobody of ours can have written, and it
+ * The longest duration of a Lease that may be asked for. What a Lease says beyond it, no process of ours can have written, and it
  * keeps no replica waiting for ever.
  */
 export const longestLease: Millis = minutes(10);

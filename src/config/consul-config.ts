@@ -42,7 +42,7 @@ function allOfConsul(set: FlagSet) {
   return {
     consulAddress: set.add('consul-address', stringKind, {
       default: '',
-      help: 'Address of Consul, such as https://consul:8501. When empty: CONSUL_HTTP_ADDR; without both it is not asked.',
+      help: 'Address of Consul, such as https://consul:8501. When empty: CONSUL_HTTP_ADDR; without both Consul is not queried.',
     }),
     consulTokenFile: set.add('consul-token-file', stringKind, {
       default: '',
@@ -50,7 +50,7 @@ function allOfConsul(set: FlagSet) {
     }),
     isConsulStale: set.add('consul-stale', boolKind, {
       default: false,
-      help: 'Ask servers of Consul that do not lead, too, while they have heard of the leader in the last 10 s.',
+      help: 'Query Consul servers that are not the leader, too, while they have heard from the leader in the last 10 s.',
     }),
     consulPodNameKey: set.add('consul-pod-name-key', stringKind, {
       default: 'pod-name',

@@ -174,7 +174,7 @@ export function tlsFlags(
     const dnsName = selfSigned.dnsName || `${own.service}.${own.namespace}.svc`;
     return [...served, `${prefix}.secret-name=${own.secret}`, `${prefix}.dns-name=${dnsName}`];
   }
-  // The files are another owner's, such as cert-manager's, who also tells the API server of their CA.
+  // The files are another owner's, such as cert-manager's, which also gives the API server their CA.
   return [
     ...served,
     `-server-tls.cert-file=${certFile}`,

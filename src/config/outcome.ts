@@ -7,7 +7,7 @@ export type Outcome<C> = Accepted<C> | Exit;
 export interface Accepted<C> {
   readonly kind: 'run';
   readonly config: C;
-  /** The first argument that is no flag, and all that follow: read by nobody, and to be reported. */
+  /** The first argument that is no flag, and all that follow: not read, and to be reported. */
   readonly ignored: readonly string[];
 }
 

@@ -55,7 +55,7 @@ export function readZoneAwareConfig(
   const outcome = parseArguments(set, args);
   if (outcome.kind === 'exit') return outcome;
   const { CONTROLLERS = 'zdb,zau' } = env;
-  // The peer looks for the two names wherever they stand, and runs both where nothing is said.
+  // The peer looks for the two names wherever they are, and runs both where nothing is said.
   const hasBudgets = CONTROLLERS.includes('zdb');
   const hasUpdates = CONTROLLERS.includes('zau');
   if (!hasBudgets && !hasUpdates) return exit(1, `${withoutControllers(CONTROLLERS)}\n`);

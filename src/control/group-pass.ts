@@ -51,7 +51,7 @@ export interface GroupPassEnd {
   readonly plan: Plan;
   /** What was decided on, and written, before the last look. */
   readonly written: readonly Decision[];
-  /** Whether the end of this process broke it off: its last look was still to be acted on, and tells nothing. */
+  /** Whether the end of this process broke it off: its last look was still to be acted on, and says nothing. */
   readonly isBrokenOff?: true;
 }
 

@@ -29,7 +29,7 @@ export interface OptionalPermissionPorts {
 
 /**
  * Asks once for each verb that the Role of an existing installation may lack (D-1), and once more, when the server has
- * shown that it knows our Role, for what it denied or could not tell: until its RBAC caches are filled, an API server that
+ * shown that it knows our Role, for what it denied or could not decide: until its RBAC caches are filled, an API server that
  * has just started denies everything, these questions too.
  */
 export async function askPermissions(

@@ -1,6 +1,6 @@
 /**
  * The loop that all capabilities share: a key is looked at, planned, what is missing is seen to, and requests leave only
- * as a plan of that very moment has them. What is wanted of a group or a resource is decided by its capability.
+ * as a plan of that instant has them. What is wanted of a group or a resource is decided by its capability.
  */
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';

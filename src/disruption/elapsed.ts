@@ -16,7 +16,7 @@ export interface Sightings {
   readonly resting?: ReadonlyMap<string, Monotonic>;
 }
 
-/** Names a claim of a reservation; a claim that was given anew is another one. */
+/** Names a claim of a reservation; a claim that was given again is another one. */
 function keyOf({ uid }: Reservation, { by, at }: Claim): string {
   return `${uid} ${by} ${at}`;
 }

@@ -6,7 +6,7 @@ import type { BudgetRef } from './budget.ts';
 import type { Reservation } from './reservation.ts';
 
 /**
- * The ledger of voluntary disruption under one budget (D-33): which pods are given away, to whom. It is stored by
+ * The ledger of voluntary disruption under one budget (D-33): which pods are granted, and to which client. It is stored by
  * compare-and-swap, so that all who ask are answered from one order of ledgers (BUDG-3). Immutable.
  */
 export interface Ledger {

@@ -27,7 +27,7 @@ export type StoredLedger =
     }
   | Unreadable;
 
-/** What tells nothing. */
+/** What says nothing. */
 interface Unreadable {
   readonly kind: /** A part of it is missing. */
     | 'truncated'

@@ -7,7 +7,7 @@ import type { PodView } from '#statefulset/view.ts';
 
 /** What the times of a pod say of the delay across zones. */
 export interface DelayState {
-  /** The first millisecond at which the delay is over; `unknown`: the pod is ready, and nothing tells since when. Undefined: it is over. */
+  /** The first millisecond at which the delay is over; `unknown`: the pod is ready, and nothing says since when. Undefined: it is over. */
   readonly until: Instant | 'unknown' | undefined;
   /** Why its annotation is passed over; undefined where it is not. */
   readonly problem: Problem | undefined;
@@ -28,7 +28,7 @@ export function delayOf(pod: PodView, delay: Millis, moment: AvailabilityTime): 
   return { until: end > moment.now ? end : undefined, problem };
 }
 
-/** Returns when the delay is over that began `since` then, if the pod stays ready; undefined: nothing tells. */
+/** Returns when the delay is over that began `since` then, if the pod stays ready; undefined: nothing says. */
 function endOf(
   pod: PodView,
   { delay, since }: { readonly delay: Millis; readonly since: Instant | undefined },

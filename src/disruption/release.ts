@@ -94,7 +94,7 @@ function isOverIn(place: Place, { reservation, claim }: ClaimOf, moment: Release
 
 /**
  * Reports whether an intent of `term` cannot lead to anything any more: it is of the past, or was dropped before it was
- * sent. Of one that was made under another Lease nobody here knows whether its process lives: it counts for as long as a
+ * sent. Of one that was made under another Lease it is unknown here whether its process lives: it counts for as long as a
  * permission of another owner.
  */
 function isWithoutIntent(term: string, claimed: ClaimOf, moment: ReleaseMoment): boolean {

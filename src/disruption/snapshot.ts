@@ -7,7 +7,7 @@ export interface GovernedSet {
   readonly pods: readonly PodView[] | undefined;
 }
 
-/** What the cluster looks like under one budget, all of one moment (D-49). */
+/** What the cluster looks like under one budget, all of one instant (D-49). */
 export interface DisruptionSnapshot {
   /**
    * The sets that the budget's selector matches, in the order in which zones are named; for a budget that selects pods,
@@ -16,7 +16,7 @@ export interface DisruptionSnapshot {
   readonly sets: readonly GovernedSet[] | undefined;
   /** Pods under the budget that nothing controls (ZDB-7): each counts in its zone. @default none */
   readonly unmanaged?: readonly PodView[];
-  /** uids of pods whose deletion was sent, and is not seen yet (D-7). */
+  /** uids of pods with a deletion that was sent, and is not seen yet (D-7). */
   readonly leaving: ReadonlySet<string>;
   /** What this process has seen of pods; without it only the times count that pods carry. */
   readonly watched?: Watched;

@@ -1,5 +1,5 @@
 /**
- * How the slots under a budget stand at one moment. It is made once for all requests of that moment, so that a request costs
+ * How the slots under a budget stand at one instant. It is made once for all requests of that instant, so that a request costs
  * a look at its zones, and not at each pod.
  */
 import { getOrAdd } from '#base/get-or-add.ts';

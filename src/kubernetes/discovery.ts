@@ -57,7 +57,7 @@ export class ScalableKinds {
     return asked.answer;
   }
 
-  /** Forgets what was found, which the server does not serve any more: it is looked for anew. */
+  /** Forgets what was found, which the server does not serve any more: it is looked for again. */
   forget(group: string, kind: string): void {
     this.#known.delete(`${group}/${kind}`);
   }

@@ -47,7 +47,7 @@ import type {
 export interface ClientOptions {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** Deadline of every call, also told to the server (FL-15); 0 means none. */
+  /** Deadline of every call, also sent to the server (FL-15); 0 means none. */
   readonly timeout: Millis;
   /** Identifies the product (K8-26). */
   readonly userAgent: string;

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from './object.ts';
 import { isForbidden } from './transport/api-error.ts';
 
-/** An object that manifests of ours make empty, so that the Role need not permit to create it. */
+/** An object that manifests of ours make empty, so that the Role need not permit creating it. */
 export interface ShippedObject {
   readonly kind: string;
   readonly namespace: string;
@@ -28,7 +28,7 @@ export async function createdUnlessShipped(
 /** Says that `object` is missing, and what to do. */
 export function missingObject({ kind, namespace, name }: ShippedObject, cause: Error): Error {
   return new Error(
-    `${kind} "${namespace}/${name}" is missing, and the Role does not permit to create it: create it without data (${cause.message})`,
+    `${kind} "${namespace}/${name}" is missing, and the Role does not permit creating it: create it without data (${cause.message})`,
     { cause },
   );
 }

@@ -3,14 +3,14 @@ import { type Rates, unusedRates } from './slack-client/slack-rates.ts';
 import type { NewsPhase } from './slack-message/rollout-news.ts';
 import type { SlackContent } from './slack-message/slack-blocks.ts';
 
-/** How much Slack is told: all pods, the summary alone, or failures alone. */
+/** How much is sent to Slack: all pods, the summary alone, or failures alone. */
 export type SlackLevel = 'debug' | 'info' | 'error';
 
 /** One message, and what it is to show: newer content takes the place of older, so nothing queues. */
 export interface MessageSlot {
-  /** What it is to show; undefined after a start, until somebody says. */
+  /** What it is to show; undefined after a start, until it is set. */
   readonly content: SlackContent | undefined;
-  /** Where it stands; undefined where it does not. */
+  /** Where it is; undefined where it was not posted. */
   readonly ts: string | undefined;
   /** Of what it shows; empty where it shows nothing that is known. */
   readonly sentHash: string;
@@ -31,7 +31,7 @@ export interface MessageSlot {
   readonly repostAt: Monotonic | undefined;
 }
 
-/** A message that does not stand yet, and of which nothing is known. */
+/** A message that was not posted yet, and about which nothing is known. */
 export const emptySlot: MessageSlot = Object.freeze({
   content: undefined,
   ts: undefined,
@@ -60,7 +60,7 @@ export interface Thread {
   readonly conversation: string | undefined;
   readonly level: SlackLevel;
   readonly phase: NewsPhase;
-  /** Whether it has failed, or was deleted half way: now everybody is told. */
+  /** Whether it has failed, or was deleted half way: now it is sent to all. */
   readonly isAlarm: boolean;
   /** The summary at 0, then the pages. */
   readonly slots: ReadonlyMap<number, MessageSlot>;

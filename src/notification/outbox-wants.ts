@@ -32,11 +32,11 @@ export interface WantedThread {
   readonly channel: string;
   readonly level: SlackLevel;
   readonly phase: NewsPhase;
-  /** Whether it has failed, or was deleted half way: only then `error` tells anything. */
+  /** Whether it has failed, or was deleted half way: only then `error` says anything. */
   readonly isAlarm: boolean;
   readonly summary: SlackContent;
   readonly pages: readonly SlackContent[];
-  /** Where its messages stand by the status; read where the outbox does not know them. */
+  /** Where its messages are by the status; read where the outbox does not know them. */
   readonly stored: StoredThread | undefined;
 }
 

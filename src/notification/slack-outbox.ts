@@ -23,7 +23,7 @@ import {
 
 /** What is to be done next. Each has the outbox as it is from now on. */
 export type OutboxStep =
-  /** Make the call, and tell {@link settle} what came of it. */
+  /** Make the call, and pass the result to {@link settle}. */
   | { readonly kind: 'call'; readonly call: SlackCall; readonly outbox: Outbox }
   /** Ask again then, or when something new is wanted. */
   | { readonly kind: 'wait'; readonly until: Monotonic; readonly outbox: Outbox }

@@ -20,8 +20,8 @@ export interface SlackWorkerPorts {
 }
 
 /**
- * Sends what rollouts want to be reported, beside them: nothing waits for it, and whatever becomes of a call changes no rollout
- * (C-17). What is wanted is kept in memory alone; who comes later finds in the status where messages stand.
+ * Sends what rollouts want to be reported, in parallel to them: nothing waits for it, and whatever becomes of a call changes no rollout
+ * (C-17). What is wanted is kept in memory alone; a later process finds in the status where messages are.
  */
 export class SlackWorker {
   readonly #ports: SlackWorkerPorts;

@@ -4,7 +4,7 @@ import type { Instant } from '#base/units.ts';
 import { arrayAt, integerAt, objectsIn, stringAt } from '#statefulset/parse-fields.ts';
 import { summaryOf, type Thread } from './outbox-state.ts';
 
-/** Where the messages of a rollout stand, as `status.slackMessage` keeps it. */
+/** Where the messages of a rollout are, as `status.slackMessage` keeps it. */
 export interface StoredThread {
   readonly key: string;
   /** The id of the conversation. */
@@ -14,14 +14,14 @@ export interface StoredThread {
   readonly pages: readonly StoredPage[];
 }
 
-/** Where one page stands; the first has the index 1. */
+/** Where one page is; the first has the index 1. */
 interface StoredPage {
   readonly index: number;
   readonly ts: string;
   readonly hash: string;
 }
 
-/** Returns where messages stand by a stored `slackMessage`; undefined where no summary does, or it cannot be read. */
+/** Returns where messages are by a stored `slackMessage`; undefined where no summary is, or it cannot be read. */
 export function readStoredThread(stored: JsonObject): StoredThread | undefined {
   const [channel, ts] = [stringAt(stored, 'channel'), stringAt(stored, 'ts')];
   if (channel === undefined || ts === undefined || channel === '' || ts === '') return undefined;

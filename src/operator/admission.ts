@@ -38,7 +38,7 @@ interface Settings {
   readonly tracing?: Tracing;
 }
 
-/** Starts what `settings` ask for. The webhooks stand before readiness, and end with a drain after it is withdrawn. */
+/** Starts what `settings` ask for. The webhooks are served before readiness, and end with a drain after it is withdrawn. */
 export function startAdmission(
   { admission, ...settings }: Settings,
   newClient: () => Client,
@@ -47,7 +47,7 @@ export function startAdmission(
   if (admission === undefined) return { ready: Promise.resolve(), run: aborted(signal) };
   const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
   const run = serve({ ...settings, admission, newClient, onReady: resolve }, signal);
-  // The failure reaches those that await `run`; nobody may wait for what has ended.
+  // The failure reaches those that await `run`; there may be no caller left.
   run.then(resolve, reject);
   ready.catch(() => undefined);
   return { ready, run };

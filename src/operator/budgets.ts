@@ -30,13 +30,13 @@ export interface RunningBudgets {
   readonly authority: DisruptionBudgets;
   /** Returns the budgets as the capability `name` of this process asks them before it takes pods. */
   of(name: string): GroupBudgets;
-  /** Notes that the Role does not permit to list budgets: they are no part of the view (D-51). */
+  /** Notes that the Role does not permit listing budgets: they are no part of the view (D-51). */
   deny(): void;
   /** Reports whether any is in view. */
   hasAny(): boolean;
   /** Calls `wake` when what is known of budgets has changed. */
   onChange(wake: () => void): void;
-  /** Leads while `work` lasts, and tells what is wrong with budgets. @returns what `work` returns */
+  /** Leads while `work` lasts, and says what is wrong with budgets. @returns what `work` returns */
   lead<T>(term: BudgetTerm, work: () => Promise<T>): Promise<T>;
 }
 

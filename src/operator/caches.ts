@@ -45,7 +45,7 @@ export interface Caches {
   readonly pods: Informer<PodView>;
   readonly statefulSets: Informer<StatefulSetView>;
   readonly budgets: Informer<BudgetView>;
-  /** Read also where only others roll out by them: what names a set tells (D-63). */
+  /** Read also where only others roll out by them: what names a set shows (D-63). */
   readonly rollouts: PermittedInformer<RolloutView>;
   /** ZoneAwareUpdates; read as those are. */
   readonly updates: PermittedInformer<UpdateView>;
@@ -217,7 +217,7 @@ function reportInformer(
   else log.warn('informer', fields);
 }
 
-/** What an informer reports that needs nobody's attention. */
+/** What an informer reports that needs no attention. */
 const quietReasons: ReadonlySet<InformerReason> = new Set(['Recovered', 'TypeAbsent', 'ViewFresh']);
 
 /** Resolves when the caches are filled; what may not be readable at all is waited for no longer than 2 s. */
@@ -242,7 +242,7 @@ export async function cachesSynced(
 /**
  * Keeps `caches` up to date until `signal` aborts; budgets until `unreadable` does: what the Role denies is not asked for.
  *
- * @returns one promise a cache; the first that rejects tells that a view cannot be trusted any more (D-6)
+ * @returns one promise a cache; the first that rejects says that a view cannot be trusted any more (D-6)
  */
 export function runCaches(
   caches: Caches,
@@ -279,7 +279,7 @@ async function watchBudgets(
   await aborted(signal);
 }
 
-/** Calls `wake` when the view of pods or sets begins or ceases to be kept up to date; that of budgets tells so itself. */
+/** Calls `wake` when the view of pods or sets begins or ceases to be kept up to date; that of budgets reports so itself. */
 export function whenViewsChange(
   { pods, statefulSets }: Pick<Caches, 'pods' | 'statefulSets'>,
   wake: () => void,

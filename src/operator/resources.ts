@@ -30,7 +30,7 @@ export interface ResourceCapability {
   needs(caches: Caches): readonly Need[];
   /**
    * Reconciles for one term, until `signal` aborts; begins when the cache of its resources is filled. What it may have under
-   * way from an earlier term it tells `term.budgets` at once.
+   * way from an earlier term it notifies `term.budgets` at once.
    *
    * @returns whether all that was sent is answered, so that nothing may arrive late
    */
@@ -118,7 +118,7 @@ interface Lack {
   readonly message: string;
 }
 
-/** Shows, and tells once each time, which of `resources` run and what the others lack. */
+/** Shows, and logs once each time, which of `resources` run and what the others lack. */
 export function showResources(
   resources: readonly ResourceCapability[],
   caches: Caches,
@@ -147,7 +147,7 @@ function lackOf({ sight, informer: { type } }: Need): Lack | undefined {
   if (sight !== 'absent' && sight !== 'denied') return undefined;
   const name = type.group === '' ? type.plural : `${type.plural}.${type.group}`;
   return sight === 'denied'
-    ? { reason: 'NotPermitted', message: `the Role does not permit to list ${name}` }
+    ? { reason: 'NotPermitted', message: `the Role does not permit listing ${name}` }
     : {
         reason: 'DefinitionMissing',
         message: `there is no CustomResourceDefinition ${name}`,

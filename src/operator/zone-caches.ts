@@ -26,7 +26,7 @@ export interface ZoneCaches {
   readonly nodes: Informer<NodeView>;
   readonly zones: PodZones;
   readonly watched: WatchedPods;
-  /** Resolves when all are filled; where they end before that, {@link run} tells why. */
+  /** Resolves when all are filled; where they end before that, {@link run} says why. */
   readonly synced: Promise<void>;
   /** Watches until `signal` aborts. @throws when the view cannot be trusted any more (D-6) */
   run(signal: AbortSignal): Promise<void>;

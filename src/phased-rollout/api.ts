@@ -14,7 +14,7 @@ export interface AdditionalQuerySpec extends GateQuerySpec {
 
 /** How many checks of a step may fail, and what is done when they have. Ours. */
 export interface FailureBudget {
-  /** Failing checks on end with which it is spent; 1 or more. @default any number is waited out */
+  /** Failing checks in a row with which it is spent; 1 or more. @default any number is waited out */
   readonly consecutiveFailures?: number;
   /** Failing checks of a step with which it is spent; 1 or more. @default any number is waited out */
   readonly totalFailures?: number;
@@ -40,7 +40,7 @@ export interface PhasedRolloutSpec {
   readonly failureBudget?: FailureBudget;
   /** How many pods go, one after the other, from one analysis to the next; 2 or more. Ours. @default 1 */
   readonly stepSize?: number;
-  /** Whether what would be done to the set and its pods is told, and not done. Ours. @default false */
+  /** Whether what would be done to the set and its pods is reported, and not done. Ours. @default false */
   readonly isDryRun?: boolean;
 }
 
@@ -113,7 +113,7 @@ function readSpec(object: JsonObject): {
   return { read, problems: fields.problems };
 }
 
-/** Returns an integer of `check`; a wrong one is reported, and its default stands for it. */
+/** Returns an integer of `check`; a wrong one is reported, and its default replaces it. */
 function countOf(field: CheckField, check: JsonObject, fields: SpecFields): number {
   return fields.count(check, `spec.check.${field}`, 0) ?? checkDefaults[field];
 }

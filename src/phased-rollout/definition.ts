@@ -14,7 +14,7 @@ const time = { type: 'string', format: 'date-time' } as const;
 
 const query: JsonObject = {
   type: 'object',
-  description: 'What is asked of Prometheus. An answer with data is a success.',
+  description: 'The query to Prometheus. An answer with data is a success.',
   required: ['expr', 'url'],
   properties: querySchema,
 };
@@ -22,7 +22,7 @@ const query: JsonObject = {
 const additionalQueries: JsonObject = {
   type: 'array',
   description:
-    'Further queries of each check, which passes when all of them do. One without a url is sent to the server of the query, with the same credentials. Unknown to the peer.',
+    'Further queries of each check, which passes when all of them do. One without a url is sent to the server of the query, with the same credentials. An extension of this operator.',
   maxItems: mostAdditionalQueries,
   items: {
     type: 'object',
@@ -37,9 +37,9 @@ const additionalQueries: JsonObject = {
 const failureBudget: JsonObject = {
   type: 'object',
   description:
-    'How many checks of a step may fail. Without it a failing check is waited out. Unknown to the peer.',
+    'How many checks of a step may fail. Without it a failing check is waited out. An extension of this operator.',
   properties: {
-    consecutiveFailures: int32(1, 'Failing checks on end with which it is spent.'),
+    consecutiveFailures: int32(1, 'Failing checks in a row with which it is spent.'),
     totalFailures: int32(1, 'Failing checks of one step with which it is spent.'),
     onFailure: {
       type: 'string',
@@ -64,7 +64,7 @@ const check: JsonObject = {
   },
 };
 
-/** None of the defaults stands here: they are the webhook's, and the program's own where that is off. */
+/** None of the defaults is here: they are the webhook's, and the program's own where that is off. */
 const spec: JsonObject = {
   type: 'object',
   required: ['check', 'targetRef'],
@@ -76,12 +76,12 @@ const spec: JsonObject = {
     },
     stepSize: int32(
       1,
-      'How many pods go, one after the other, from one analysis to the next; 1 where nothing is written. Unknown to the peer.',
+      'How many pods go, one after the other, from one analysis to the next; 1 by default. An extension of this operator.',
     ),
     dryRun: {
       type: 'boolean',
       description:
-        'Whether changes to the StatefulSet and its pods are only reported, and not made. Unknown to the peer.',
+        'Whether changes to the StatefulSet and its pods are only reported, and not made. An extension of this operator.',
     },
     check,
   },
@@ -109,7 +109,7 @@ const rollingPodStatus: JsonObject = {
     totalFailedChecks: counter,
     checkedPartition: {
       ...counter,
-      description: 'Partition at which the checks have passed last, where a step has several pods.',
+      description: 'Partition at which the checks last passed, where a step has several pods.',
     },
   },
 };

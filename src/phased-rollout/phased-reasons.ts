@@ -6,7 +6,7 @@ import type { PhasedReason } from './plan/plan-decision.ts';
 /** Why anything is done about a PhasedRollout, or is not, as `docs/reasons.md` shows it. */
 export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', ReasonEntry>> = {
   FinalizerMissing: act('The PhasedRollout has no finalizer yet, without which it owns no set.'),
-  Adopted: act('No living PhasedRollout that targets the set is named by its annotation.'),
+  Adopted: act('The annotation of the set names no existing PhasedRollout that targets it.'),
   UpdatesBlocked: act(
     'Nothing is being rolled out, and the partition does not block the next update.',
   ),
@@ -14,7 +14,7 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
   RevisionChanged: act('The template was changed again in the middle of a rollout.'),
   SetShrunk: act('The set has fewer replicas than its partition says.'),
   CheckDue: act('The delay, or the period, before the next check is over.'),
-  CheckPassed: act('As many checks on end have passed as spec.check.successThreshold says.'),
+  CheckPassed: act('As many checks in a row have passed as spec.check.successThreshold says.'),
   RevisionReverted: act(
     'The template was taken back, and pods run the revision that was given up.',
   ),
@@ -35,15 +35,15 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
   Released: act('The PhasedRollout is deleted, or targets another set.'),
 
   SetNotFound: alarm(
-    'There is no StatefulSet of the name in spec.targetRef.',
+    'No StatefulSet has the name in spec.targetRef.',
     'Create it, or correct spec.targetRef.',
   ),
   InvalidSpec: alarm(
-    'The spec cannot be read: it was stored without a look of the webhook.',
+    'The spec cannot be read; it was stored without validation by the webhook.',
     'Correct the field that the message names.',
   ),
   SetTooLarge: alarm(
-    'The set has more than 20000 replicas, which is more than is looked at.',
+    'The set has more than 20000 replicas, more than this operator handles.',
     'Correct spec.replicas of the set.',
   ),
   ConflictingOwners: alarm(
@@ -55,7 +55,7 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
     'Delete one of the two.',
   ),
   WrongUpdateStrategy: alarm(
-    'The set has another update strategy than RollingUpdate.',
+    'The set has an update strategy other than RollingUpdate.',
     'Set spec.updateStrategy.type of the set to RollingUpdate.',
   ),
   CannotManage: warn(
@@ -64,18 +64,18 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
   ),
   RevisionMissing: alarm(
     'The status of the set lacks its current or its update revision.',
-    'Wait for the StatefulSet controller; if it lasts, look whether that controller runs.',
+    'Wait for the StatefulSet controller; if it lasts, check whether that controller runs.',
   ),
   RevisionUnknown: hold(
     'The StatefulSet controller has not yet observed the newest spec of the set.',
-    'Wait for the StatefulSet controller; if it lasts, look whether that controller runs.',
+    'Wait for the StatefulSet controller; if it lasts, check whether that controller runs.',
   ),
   AwaitingPod: hold(
     'The pod that was let go last does not run the new revision yet.',
     'Wait; if it lasts, look at the pod that the message names.',
   ),
   AwaitingAvailability: hold(
-    'Not all pods of the set are available, so that no analysis begins and no pod goes.',
+    'Not all pods of the set are available, so no analysis begins and no pod goes.',
     'Look at the pods that the message names; a corrected template reaches those that cannot become ready by themselves.',
   ),
   StuckPodKept: alarm(
@@ -83,26 +83,26 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
     'Correct the template, or delete the pod if a new one of the same revision helps.',
   ),
   InitialDelay: hold(
-    'All pods are available, and spec.check.initialDelaySeconds have not passed since.',
+    'All pods are available, and spec.check.initialDelaySeconds have not passed yet.',
     'Wait; the message says until when.',
   ),
   AwaitingCheck: hold(
-    'The next check is being asked, or is not due yet.',
+    'The next check is in progress, or is not due yet.',
     'Wait; status.rollingPodStatus has what was counted.',
   ),
   CheckFailed: alarm(
-    'So many checks have failed as spec.check.failureBudget says: nothing more is asked, or let go.',
+    'Checks have failed as often as spec.check.failureBudget says: no more checks are made, and no more pods go.',
     'Look at what the queries show; correct the template, or raise spec.check.failureBudget to go on.',
   ),
   RolledBack: alarm(
-    'The update has failed, spec.check.failureBudget.onFailure is Rollback, and every pod runs the revision from before again.',
+    'The update has failed, spec.check.failureBudget.onFailure is Rollback, and every pod runs the previous revision again.',
     'Correct the template; `kubectl rollout restart` tries the same one once more.',
   ),
   DryRun: wish(
     'spec.dryRun is true: the message says what would be done otherwise.',
     'Set spec.dryRun to false to have it done.',
   ),
-  // Ordinary, as the planner tells of it by an Event of its own, as the peer does.
+  // Ordinary, as the planner reports it by an Event of its own, as the peer does.
   PrometheusConfigError: hold(
     'Prometheus cannot be asked, as its URL is invalid, or its credentials are missing or contradict one another.',
     'Correct what the message names; it is looked at again every 5 s.',
@@ -112,8 +112,8 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
     'Wait until all pods are ready.',
   ),
   AwaitingPredecessor: hold(
-    'A request that an earlier process sent may still arrive, so that no pod is let go.',
-    'Wait; the message says until when. An operator that ends in good order spares its successor the wait.',
+    'A request that an earlier process sent may still arrive, so no pod is let go.',
+    'Wait; the message says until when. An operator that shuts down cleanly spares its successor the wait.',
   ),
   AwaitingAnswer: alarm(
     'A deletion got no answer, so it counts as done until the pod shows otherwise.',
@@ -121,22 +121,22 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
   ),
   ViewNotFresh: alarm(
     'The view of the set and its pods cannot be proven to be at most 10 s old, or has not been kept up to date for 30 s.',
-    'Look whether the API server answers lists and watches of this operator.',
+    'Check whether the API server answers lists and watches of this operator.',
   ),
   PartitionContested: alarm(
-    'Another client keeps setting the partition back; it is written again ever more rarely.',
+    'Another client keeps setting the partition back; it is written again at growing intervals.',
     'Remove the partition from whatever else writes the StatefulSet, such as a manifest that is applied repeatedly.',
   ),
   WriteContested: alarm(
-    'Another client keeps undoing what this operator writes on the set or on the PhasedRollout; it is written again ever more rarely.',
-    'Find who writes the annotation, the finalizer or the status that the message names, and have it left alone.',
+    'Another client keeps undoing what this operator writes on the set or on the PhasedRollout; it is written again at growing intervals.',
+    'Find out what else writes the annotation, the finalizer or the status that the message names, and stop it.',
   ),
   AwaitingOwnWrite: alarm(
     'A write of this operator is not shown by its watch yet.',
-    'Wait; if it lasts, look whether the API server answers watches of this operator.',
+    'Wait; if it lasts, check whether the API server answers watches of this operator.',
   ),
   RequestRefused: alarm(
-    'The API server refuses a request that the next step needs; it is tried again ever more rarely.',
+    'The API server refuses a request that the next step needs; it is retried at growing intervals.',
     'Look at the message; often a permission is missing.',
   ),
   BudgetRefused: hold(
@@ -149,7 +149,7 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
   ),
 };
 
-/** PhasedRollouts, as reports tell of them. */
+/** PhasedRollouts, as reports name them. */
 export const ofPhasedRollouts: ReportSubject = {
   apiVersion: apiVersionOf(resourceTypes.phasedRollouts),
   kind: resourceTypes.phasedRollouts.kind,

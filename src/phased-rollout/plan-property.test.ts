@@ -68,7 +68,7 @@ class Logged {
   /** Pods that went since the last checks passed; undefined where they passed for no pod of this revision. */
   #sinceChecks: number | undefined;
   #revision = '';
-  /** Passes on end of what the set was to run when they were asked for, since that or the partition changed. */
+  /** Passes in a row of what the set was to run when they were asked for, since that or the partition changed. */
   #passes = 0;
   #askedFor: string | undefined;
   #step = '';

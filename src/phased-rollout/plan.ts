@@ -193,7 +193,7 @@ function planStrategy(pass: Pass): Outcome {
     return unmanageable(pass, 'WrongUpdateStrategy', message);
   }
   if (isTooLarge(set))
-    return held('SetTooLarge', `${set.name} has too many replicas to be looked at`);
+    return held('SetTooLarge', `${set.name} has too many replicas to be handled`);
   return pass.spec.standardRollingUpdate ? planSuspended(pass) : planGated(pass);
 }
 
@@ -227,7 +227,7 @@ function planGated(pass: Pass): Outcome {
 function planTakenBack(pass: Pass, before: number): Outcome {
   const to = Math.min(before, pass.target.set.spec.replicas);
   const message =
-    'spec.standardRollingUpdate is false: a request that was under way, or whose process is gone, lifted the gate, and it is set up as it was';
+    'spec.standardRollingUpdate is false: a request that was under way, or that an earlier process sent, lifted the gate; the gate is set up again';
   return { decisions: [setPartition(pass, to, { reason: 'SuspensionTakenBack', message })] };
 }
 
@@ -266,12 +266,12 @@ function planStart(pass: Pass): Outcome | undefined {
 
 /**
  * Returns the status with which an update that has failed goes on where it was, after the set could not be managed for a
- * while: that a user mended this is no wish to try the same revision once more. Undefined where it has not failed.
+ * while: that a user corrected this is no wish to try the same revision once more. Undefined where it has not failed.
  */
 function goneOnWith(status: RolloutStatus): RolloutStatus | undefined {
   const { phase, step } = status;
   if (phase !== 'ErrorCannotManage' || step === undefined) return undefined;
-  // Each is entered anew, so that the conditions say so.
+  // Each is entered again, so that the conditions say so.
   if (isRollback(step.status)) {
     return { ...status, phase: 'Rolling', step: { ...step, status: 'RollingBack' } };
   }

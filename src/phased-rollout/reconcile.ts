@@ -58,7 +58,7 @@ export class PhasedPasses implements ResourcePasses<RolloutView, EndedPhasedPass
     return requeue.kind === 'at' && requeue.at <= this.#ports.clock.now();
   }
 
-  /** Reports whether a partition was sent that may take effect yet, and whose outcome nobody knows. */
+  /** Reports whether a partition was sent that may still take effect and has an unknown outcome. */
   hasLostPartition(): boolean {
     return this.#lost.mayTakeEffect();
   }

@@ -8,7 +8,7 @@ import type { PhasedRolloutSpec } from './api.ts';
 import type { BecauseUnaskable, RememberedCheck } from './plan/plan-decision.ts';
 import type { RolloutStatus } from './status.ts';
 
-/** All that one decision about a PhasedRollout needs to know; immutable, and of one moment. */
+/** All that one decision about a PhasedRollout needs to know; immutable, and of one instant. */
 export interface PhasedSnapshot {
   readonly resource: StoredRollout;
   /** The set that `spec.targetRef` names; undefined where there is none. */
@@ -25,9 +25,9 @@ export interface PhasedSnapshot {
   /** The partition before a request of ours lifted the gate of the set, as a user wanted, and does not any more. */
   readonly takenBack?: number;
   readonly gate: GateSight;
-  /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
+  /** uids of pods with a deletion that was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
-  /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
+  /** How long a pod is not ready without a break before that alone makes it stuck; undefined: never. */
   readonly stuckAfter: Millis | undefined;
   /** What this process has seen of the pods itself. */
   readonly watched: Watched;
@@ -68,7 +68,7 @@ export interface DisruptionHold extends SetHold {
 
 /** How far this process has come with asking. */
 export interface GateSight {
-  /** The moment of the snapshot on the clock that does not step. */
+  /** The time of the snapshot on the clock that does not step. */
   readonly steady: Monotonic;
   /** Since when the process knows the times of the state that `gateStateOf` returns. */
   readonly known: KnownSince;

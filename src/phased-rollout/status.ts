@@ -4,7 +4,7 @@ import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
 import { type Instant, instant } from '#base/units.ts';
 import type { CheckState } from '#check/check-state.ts';
 
-/** What `status.phase` may be; empty while nobody has looked at the object. */
+/** What `status.phase` may be; empty while the object has not been looked at. */
 export type Phase =
   | ''
   | 'ErrorSTSNotFound'
@@ -71,8 +71,8 @@ const stepStatuses: readonly StepStatus[] = [
 ];
 
 /**
- * Reads the status of a stored PhasedRollout, which anybody may have edited. What cannot be read is taken for not written: no
- * count is made of it, and a step that nobody can tell begins again.
+ * Reads the status of a stored PhasedRollout, which any client may have edited. What cannot be read is taken for not written: no
+ * count is made of it, and an unreadable step begins again.
  */
 export function parseStatus({ status }: JsonObject): RolloutStatus {
   const written = isJsonObject(status) ? status : {};

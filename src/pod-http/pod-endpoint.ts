@@ -18,7 +18,7 @@ export type PodUrlReading =
   | { readonly kind: 'endpoint'; readonly endpoint: PodEndpoint }
   /** No URL; the peer's parser refuses it, too. */
   | { readonly kind: 'malformed' }
-  /** A URL by which nobody can be called: it is not http(s), or its port does not exist. */
+  /** A URL that cannot be called: it is not http(s), or its port does not exist. */
   | { readonly kind: 'uncallable' };
 
 /** A text of a set, and the path of the field that it is in. */

@@ -42,7 +42,7 @@ export type NoAnswer =
    * asked for. The pod may have acted.
    */
   | 'misdirected'
-  /** Someone's cluster check turned the call away: it did not reach the pod that was meant. */
+  /** The cluster check of a server turned the call away: it did not reach the pod that was meant. */
   | 'wrong-cluster'
   /** The caller gave it up, or this program ends. The pod may have acted if it was sent. */
   | 'aborted';

@@ -6,7 +6,7 @@ import { errorOf } from '#base/error-of.ts';
 import { type Connected, tellConnected } from '#kubernetes/transport/connecting-socket.ts';
 import type { Hop } from './redirect.ts';
 
-/** What undici tells a connector of where to connect. */
+/** What undici passes to a connector about where to connect. */
 type Target = Pick<buildConnector.Options, 'hostname' | 'port' | 'protocol'>;
 
 /** Made once: an error takes its stack along, which costs more than the rest of a short call. */

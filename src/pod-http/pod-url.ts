@@ -22,7 +22,7 @@ const dnsName = /^[\w.-]+$/;
 /**
  * Returns the URLs of a set's pods: every call of a pod goes to one of them. Their host is the pod's DNS name, such as
  * `ingester-zone-b-3.ingester.ns.svc.cluster.local.`, whatever names and endpoint say (D-59): else those who may annotate a
- * set could have this program call anybody.
+ * set could have this program call any host.
  *
  * @returns where and why there are none
  */

@@ -87,7 +87,7 @@ export function minimumTimeOf(set: StatefulSetView): Parsed<Millis> | undefined 
     : parseGoDuration(text, `metadata.labels["${MINIMUM_TIME}"]`);
 }
 
-/** Where the label of {@link minimumTimeOf} stands. */
+/** Where the label of {@link minimumTimeOf} is. */
 export const minimumTimePath = `metadata.labels["${MINIMUM_TIME}"]`;
 
 /** Returns when `set` was last scaled down, as a webhook wrote it; undefined: never (IN-17). */

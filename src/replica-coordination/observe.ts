@@ -21,7 +21,7 @@ export interface CoordinationSources {
   readonly writes: ScaleWrites;
   readonly watched: WatchedPods;
   readonly paces: WritePaces;
-  /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
+  /** How long a pod is not ready without a break before that alone makes it stuck; undefined: never. */
   readonly stuckAfter: Millis | undefined;
   /** Name of the ConfigMap of zone-tracker mode; undefined when it is off (D-23). */
   readonly zoneTracker: string | undefined;
@@ -32,7 +32,7 @@ export interface CoordinationSources {
 /** The sets of a group with their pods, at one instant. */
 export interface CoordinatedSets {
   readonly sets: readonly SetSnapshot[];
-  /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
+  /** uids of pods with a deletion that was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
   /** What else names a set, by its uid: no controller moves it then (D-63). */
   readonly conflicts: Conflicts;
@@ -40,7 +40,7 @@ export interface CoordinatedSets {
 
 /**
  * What is known of the replicas of groups. What has to be asked of servers is asked beforehand; a snapshot is then taken
- * in one synchronous step, as often as somebody plans (D-49).
+ * in one synchronous step, as often as a plan is made (D-49).
  */
 export class CoordinationObserver {
   readonly #sources: CoordinationSources;

@@ -35,7 +35,7 @@ export const replicaCoordinationPermissions: readonly Permission[] = Object.free
   },
 ]);
 
-/** Returns what coordinating replicas takes beside that in zone-tracker mode. */
+/** Returns what coordinating replicas takes in addition in zone-tracker mode. */
 export function zoneTrackerPermissions(configMap: string): readonly Permission[] {
   return [
     {

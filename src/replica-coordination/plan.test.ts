@@ -897,7 +897,7 @@ test('planCoordination() carries what a call of a pod needs, and why it is made'
     url: 'http://pod/prepare',
     because: {
       reason: 'PodPreparing',
-      message: 'Pod "ingester-zone-b-2" is asked since when it has been prepared to go',
+      message: 'Pod "ingester-zone-b-2" is asked how long it has been prepared to go',
     },
   });
   assert.equal(calls[0]?.because.reason, 'PodReleased');

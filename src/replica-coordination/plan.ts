@@ -53,7 +53,7 @@ function safeWishes(group: CoordinationSnapshot, now: Instant): readonly Wish[] 
 function wishOf(snapshot: SetSnapshot, group: CoordinationSnapshot, now: Instant): Wish {
   const source = sourceOf(snapshot.set);
   if (source.kind === 'none' || snapshot.set.isDeleting) return settled;
-  // Who rolls groups out tells why.
+  // Who rolls groups out says why.
   if (group.conflicts.has(snapshot.set.uid)) return settled;
   if (source.kind === 'conflicting') return hold(snapshot.set, conflict(snapshot));
   if (isTooLarge(snapshot.set)) return hold(snapshot.set, tooLarge(snapshot));
@@ -74,9 +74,9 @@ function conflict({ set }: SetSnapshot): ReturnType<typeof because> {
   return because('ConflictingSources', message);
 }
 
-/** What is not looked at once it is there must not be made: nobody would take it back (D-56, LIVE-3). */
+/** What is not looked at once it is there must not be made: nothing would take it back (D-56, LIVE-3). */
 function wantedTooLarge({ set, from, to }: Scale): ReturnType<typeof because> {
-  const message = `${set.name} stays at ${from} replicas instead of ${to}, as no set of more than ${largestSet} is looked at`;
+  const message = `${set.name} stays at ${from} replicas instead of ${to}, as no set of more than ${largestSet} is handled`;
   return because('SetTooLarge', message);
 }
 
@@ -84,7 +84,7 @@ function wantedTooLarge({ set, from, to }: Scale): ReturnType<typeof because> {
 function tooLarge({ set: { name, spec, status } }: SetSnapshot): ReturnType<typeof because> {
   const message =
     `StatefulSet "${name}" has ${Math.max(spec.replicas, status.replicas)} replicas, ` +
-    `and no set of more than ${largestSet} is looked at; its replicas are left alone`;
+    `and no set of more than ${largestSet} is handled; its replicas are left alone`;
   return because('SetTooLarge', message);
 }
 

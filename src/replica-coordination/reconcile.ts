@@ -33,7 +33,7 @@ export interface CoordinationPorts {
   readonly watched: WatchedPods;
   readonly references: References;
   readonly preparations: PodPreparations;
-  /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
+  /** How long a pod is not ready without a break before that alone makes it stuck; undefined: never. */
   readonly stuckAfter: Millis | undefined;
   /** Name of the ConfigMap of zone-tracker mode; undefined when it is off (D-23). */
   readonly zoneTracker: string | undefined;
@@ -87,7 +87,7 @@ export class ReplicaCoordination implements GroupCapability {
     const { key, sets, now, monotonic } = moment;
     const { writes } = this.#ports;
     const views = sets.map(({ set }) => set);
-    // Also where nothing is coordinated any more: nobody must overtake our own write (rule 4).
+    // Also where nothing is coordinated any more: nothing must overtake our own write (rule 4).
     const unseen = writes.unseen(views);
     if (unseen !== undefined) {
       const { hold, until } = holdForUnseen(unseen, { now, at: monotonic });

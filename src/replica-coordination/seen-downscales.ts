@@ -9,7 +9,7 @@ interface Stored {
   readonly zoneTracker: ZoneTrackerReading;
 }
 
-/** One moment on both clocks. */
+/** One instant on both clocks. */
 interface SeenMoment {
   readonly now: Instant;
   readonly takenAt: Monotonic;
@@ -23,7 +23,7 @@ export class SeenDownscales {
   /** Keyed by the uid of the set. */
   readonly #seen = new Map<string, readonly SeenTime[]>();
 
-  /** Returns the times that `stored` has for each set, by its name; one that is new is known since `moment`. */
+  /** Returns the times that `stored` has for each set, by its name; one that is new has been known since `moment`. */
   of({ sets, zoneTracker }: Stored, moment: SeenMoment): ReadonlyMap<string, readonly SeenTime[]> {
     const found = new Map<string, readonly SeenTime[]>();
     for (const { set } of sets) {

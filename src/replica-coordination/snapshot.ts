@@ -66,7 +66,7 @@ export interface Preparations {
   readonly slots: ReadonlyMap<number, PodPreparation>;
 }
 
-/** A time that a user stored, and since when this process has known it (D-55). */
+/** A time that a user stored, and when this process first saw it (D-55). */
 export interface SeenTime {
   readonly at: Instant;
   readonly since: Monotonic;
@@ -80,7 +80,7 @@ export interface CoordinationSnapshot {
   readonly takenAt: Monotonic;
   /** Sorted by name, byte order (RC-21). */
   readonly sets: readonly SetSnapshot[];
-  /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
+  /** uids of pods with a deletion that was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
   /** What else names a set, by its uid: no controller moves it then (D-63). */
   readonly conflicts: Conflicts;
@@ -95,7 +95,7 @@ export interface CoordinationSnapshot {
   readonly paces: ReadonlyMap<string, Pace>;
   /** Requests without an answer that may still lower the replicas of a set, by its name. */
   readonly unanswered: ReadonlyMap<string, OpenScale>;
-  /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
+  /** How long a pod is not ready without a break before that alone makes it stuck; undefined: never. */
   readonly stuckAfter: Millis | undefined;
   /** What this process has seen of the pods itself. */
   readonly watched: Watched;

@@ -25,7 +25,7 @@ async function report(world: World, replicas: number): Promise<void> {
   });
 }
 
-/** From now on, somebody else answers each report of the operator with 7, 5 ms later. */
+/** From now on, another client answers each report of the operator with 7, 5 ms later. */
 function contest(world: World): void {
   world.cluster.eventLog.onCommit(({ user, resource, after }) => {
     if (user !== OPERATOR_USER || !resource.startsWith('replicatemplates')) return;

@@ -86,7 +86,7 @@ export class ZoneTrackers {
       };
     } catch (error) {
       if (isGivenUp(error, signal)) throw error;
-      // Nobody has been scaled down yet.
+      // No zone has been scaled down yet.
       if (isNotFound(error)) return { kind: 'read', times: new Map() };
       return this.#refused(errorOf(error).message);
     }

@@ -1,6 +1,6 @@
 import type { Permission } from '#kubernetes/authorization/permission.ts';
 
-/** What rolling groups takes, namespaced. `SelfSubjectAccessReview` is everybody's by `system:basic-user`. */
+/** What rolling groups takes, namespaced. `SelfSubjectAccessReview` is granted to every account by `system:basic-user`. */
 export const rolloutGroupPermissions: readonly Permission[] = Object.freeze([
   {
     group: '',

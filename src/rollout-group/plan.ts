@@ -13,7 +13,7 @@ import type { GroupSnapshot } from './snapshot.ts';
 
 /**
  * Returns what to do next about one group, and why not more: one zone at a time, never more than its limit, and stuck
- * outdated pods without waiting for the other zones (mended as KW-1…KW-4, D-10, D-12 and D-48 say).
+ * outdated pods without waiting for the other zones (corrected as KW-1…KW-4, D-10, D-12 and D-48 say).
  *
  * Total and deterministic. Any of its deletions may be carried out: planned again with that pod leaving, the others are
  * what is left (D-49).

@@ -22,7 +22,7 @@ export interface RolloutGroupPorts {
   readonly watched: WatchedPods;
   /** Freshness of the cache of StatefulSets. */
   readonly statefulSets: Freshness;
-  /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
+  /** How long a pod is not ready without a break before that alone makes it stuck; undefined: never. */
   readonly stuckAfter: Millis | undefined;
 }
 

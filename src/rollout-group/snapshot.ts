@@ -10,11 +10,11 @@ export interface GroupSnapshot {
   readonly group: string;
   /** Sorted by name, byte order (RC-21). */
   readonly sets: readonly SetSnapshot[];
-  /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
+  /** uids of pods with a deletion that was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
   /** What else names a set, by its uid: no controller moves it then (D-63). */
   readonly conflicts: Conflicts;
-  /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
+  /** How long a pod is not ready without a break before that alone makes it stuck; undefined: never. */
   readonly stuckAfter: Millis | undefined;
   /** What this process has seen of the pods itself. */
   readonly watched: Watched;

@@ -7,7 +7,7 @@ export interface SecretKey {
   readonly key: string;
 }
 
-/** How much Slack is told: all pods, the summary alone, or failures alone. */
+/** How much is sent to Slack: all pods, the summary alone, or failures alone. */
 export type SlackLevel = 'debug' | 'info' | 'error';
 
 /** Where the progress is reported. */
@@ -28,7 +28,7 @@ export interface CallbackTarget {
   readonly signingKey?: SecretKey;
 }
 
-/** What else than Kubernetes must call a pod healthy. */
+/** What must report a pod as healthy, in addition to Kubernetes. */
 export interface DiscoveryTarget {
   /** @default that of the agent that is asked */
   readonly datacenter?: string;

@@ -25,7 +25,7 @@ export interface CallbackProgress {
   readonly isOver: boolean;
 }
 
-/** Nobody is told of anything. */
+/** No receiver is notified of anything. */
 export const noCallback: CallbackProgress = Object.freeze({
   stageId: '',
   body: '',
@@ -57,7 +57,7 @@ function timeOf(value: JsonValue | undefined): Instant | undefined {
   return parsed?.kind === 'valid' ? parsed.value : undefined;
 }
 
-/** Returns what is in `status.rollout`; nothing where nobody is told of anything. */
+/** Returns what is in `status.rollout`; nothing where no receiver is notified. */
 export function formatCallback(callback: CallbackProgress): JsonObject {
   const { stageId, body, attempts, nextAttempt, code, message, isOver } = callback;
   if (stageId === '') return {};

@@ -37,7 +37,7 @@ export const setRules: readonly Rule[] = [
   },
   {
     rule: "!has(self.spec.updateStrategy) || !has(self.spec.updateStrategy.type) || self.spec.updateStrategy.type == 'OnDelete'",
-    message: 'updateStrategy.type must be OnDelete, or not there',
+    message: 'updateStrategy.type must be OnDelete, or left out',
     fieldPath: '.spec.updateStrategy.type',
   },
   {
@@ -65,12 +65,12 @@ export const repairRule: Rule = {
 export const specRules: readonly Rule[] = [
   {
     rule: '!has(self.channel) || !has(self.notifications) || !has(self.notifications.slack) || !has(self.notifications.slack.channel) || self.channel == self.notifications.slack.channel',
-    message: 'channel and notifications.slack.channel must be equal where both are there',
+    message: 'channel and notifications.slack.channel must be equal where both are set',
     fieldPath: '.channel',
   },
   {
     rule: '!has(self.bapi) || !has(self.callback) || !has(self.callback.webhook)',
-    message: 'bapi and callback.webhook cannot both be there: one receiver is called',
+    message: 'bapi and callback.webhook cannot both be set: one receiver is called',
     fieldPath: '.callback',
   },
 ];

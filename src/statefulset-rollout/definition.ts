@@ -81,7 +81,7 @@ const carriedSet = ruled(
       ),
     },
     {
-      description: 'The StatefulSet as it is to be.',
+      description: 'The wanted StatefulSet.',
       required: ['apiVersion', 'kind', 'metadata', 'spec'],
     },
   ),
@@ -109,7 +109,7 @@ const discovery = ruled(
         onError: words(['Block', 'Ignore'], 'What a Consul means that cannot be asked.'),
       }),
     },
-    { description: 'What else than Kubernetes must call a pod healthy.' },
+    { description: 'What must report a pod as healthy, in addition to Kubernetes.' },
   ),
   discoveryRule,
 );
@@ -128,7 +128,10 @@ const spec = ruled(
       bapi: ruled(
         object(
           { bapiUrl: text(2_048, 'Address of the deploy API.'), stageId },
-          { description: 'Who is called back at the end.', required: ['bapiUrl', 'stageId'] },
+          {
+            description: 'The receiver that is called back at the end.',
+            required: ['bapiUrl', 'stageId'],
+          },
         ),
         urlRule('bapiUrl'),
       ),
@@ -225,7 +228,7 @@ const status: JsonObject = object({
   leak: open,
 });
 
-/** The definition of StatefulsetRollout: the published names, and ours beside them. */
+/** The definition of StatefulsetRollout: the published names, and ours in addition. */
 export const statefulsetRolloutDefinition: JsonObject = definitionOf({
   type: resourceTypes.statefulsetRollouts,
   names: { shortNames: ['sroll'] },

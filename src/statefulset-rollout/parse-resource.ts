@@ -39,7 +39,7 @@ export interface RolloutView extends Cached {
   readonly writtenStatus: JsonObject;
 }
 
-/** Reads a StatefulsetRollout as the API server sent it. Total: what cannot be read is told by `spec`, or counts as not written. */
+/** Reads a StatefulsetRollout as the API server sent it. Total: what cannot be read is reported in `spec`, or counts as not written. */
 export function parseRollout(object: JsonObject): RolloutView {
   const metadata = objectAt(object, 'metadata');
   const writtenStatus = objectAt(object, 'status');

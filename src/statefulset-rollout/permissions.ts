@@ -34,7 +34,7 @@ export const statefulsetRolloutPermissions: readonly Permission[] = Object.freez
     group: 'apps',
     resource: 'controllerrevisions',
     verbs: ['get'],
-    because: 'the age of a revision tells a rollback from a new version',
+    because: 'the age of a revision distinguishes a rollback from a new version',
   },
   {
     group: '',

@@ -1,6 +1,6 @@
 /**
  * The rollout of one set by percent, a StatefulsetRollout: pods are evicted within a budget until enough of them run the
- * target. The room owns that resource and the set that it describes; whom to tell is decided here, and sent by `notification/`.
+ * target. The room owns that resource and the set that it describes; which receivers to notify is decided here, and sent by `notification/`.
  */
 import { problemText } from '#base/parsed.ts';
 import { type Instant, millis } from '#base/units.ts';

@@ -73,7 +73,7 @@ export interface RolloutProgress {
   readonly isWritten: boolean;
   readonly percentDeployed: number;
   readonly callback: CallbackProgress;
-  /** The stage whose receiver was told the outcome last; empty: none was. */
+  /** The stage whose receiver was last notified of the outcome; empty: none was. */
   readonly deliveredStage: string;
   /** Services that service discovery knew in this rollout. */
   readonly discovered: ReadonlySet<string>;

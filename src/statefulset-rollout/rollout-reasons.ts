@@ -25,18 +25,20 @@ export const rolloutReasons: Readonly<
     ReasonEntry
   >
 > = {
-  FinalizerMissing: act('The resource is new, and is marked before anything is done for it.'),
+  FinalizerMissing: act(
+    'The resource is new, and gets its finalizer before anything is done for it.',
+  ),
   RolloutStarted: act('Another version, percentage or identity is wanted.'),
   RolloutResumed: act('spec.pauseRequested is false again.'),
-  StatefulSetCreated: act('There is no set of the name, and it is made.'),
-  StatefulSetUpdated: act('The set differs from the one that is wanted.'),
-  StatefulSetScaled: act('Only the number of replicas is another one.'),
+  StatefulSetCreated: act('No set has the name yet, and it is created.'),
+  StatefulSetUpdated: act('The set differs from the wanted one.'),
+  StatefulSetScaled: act('Only the number of replicas differs.'),
   StatefulSetRecreated: act(
     'An immutable field is to change, and spec.immutableFieldPolicy is RecreateOrphan.',
   ),
   StatefulSetDeleted: act('The resource is deleted, and the set goes with it.'),
   StatefulSetReleased: act('The resource is deleted, and the set stays.'),
-  PodsEvicted: act('Old pods of the wanted percentage go, as many as the budget lets.'),
+  PodsEvicted: act('Old pods of the wanted percentage go, as many as the budget allows.'),
   StuckPodReplaced: act('An old pod cannot become ready by itself.'),
   BrokenPodDeleted: act('A version is taken back, and a pod of it cannot become ready.'),
   CallingBack: act('The outcome is known, and spec.bapi or spec.callback names a receiver.'),
@@ -53,16 +55,19 @@ export const rolloutReasons: Readonly<
     ),
     urgency: 'ordinary',
   },
-  StatefulSetAdopted: act('The set was there before the resource, and belongs to it now.'),
+  StatefulSetAdopted: act('The set existed before the resource, and belongs to it now.'),
   RollbackDetected: act(
     'The version that is wanted is older than the one that was rolled out last.',
   ),
 
   InvalidSpec: end('The spec cannot be read.', 'Correct the field that the message names.'),
-  InvalidStatefulSet: end('The API server would not take the set.', 'Correct what its words name.'),
+  InvalidStatefulSet: end(
+    'The API server would not accept the set.',
+    'Correct what its answer names.',
+  ),
   NamespaceMismatch: end(
-    'The set is to be in another namespace than the resource.',
-    'Leave its namespace out.',
+    'The set is to be in a different namespace than the resource.',
+    'Remove the namespace from the set.',
   ),
   StatefulSetOwnedByOther: end(
     'The set belongs to another owner, or to an older StatefulsetRollout.',
@@ -83,36 +88,39 @@ export const rolloutReasons: Readonly<
   RolloutFailed: end('The rollout has failed.', 'The message says why.'),
 
   ConflictingOwners: alarm(
-    'Something else would roll the same set out.',
+    'Something else would roll out the same set.',
     'Delete one of the two; until then neither moves the set.',
   ),
   SetTooLarge: alarm('The set has more than 20000 replicas.', 'Correct its number of replicas.'),
   AwaitingComparison: hold('The set is being read.', awaitSelf),
-  AwaitingValidation: hold('The API server is asked whether it takes the set.', awaitSelf),
+  AwaitingValidation: hold('The API server is asked whether it accepts the set.', awaitSelf),
   AwaitingController: hold(
-    'The StatefulSet controller has not looked at the newest spec.',
-    'Wait; if it lasts, look whether that controller runs.',
+    'The StatefulSet controller has not observed the newest spec.',
+    'Wait; if it lasts, check whether that controller runs.',
   ),
   AwaitingCurrentRevision: hold(
     'All pods are new, and the StatefulSet controller has not made their revision the current one.',
-    'Wait; if it lasts, look whether all pods are ready, and whether that controller runs.',
+    'Wait; if it lasts, check whether all pods are ready, and whether that controller runs.',
   ),
   AwaitingDeletion: hold('The set is being deleted.', 'Look at its finalizers if it lasts.'),
   AwaitingPods: hold(
     'Pods are not ready yet.',
-    'Look at the pods that the message names; a former version brings all back at once.',
+    'Look at the pods that the message names; going back to a former version brings back all of them at once.',
   ),
   AwaitingServiceDiscovery: hold(
     'Pods are ready, and service discovery does not pass them yet.',
     'Look at the checks of the services.',
   ),
-  AwaitingInterval: hold('spec.minPodEvictionIntervalSeconds is not over.', 'Wait.'),
+  AwaitingInterval: hold('spec.minPodEvictionIntervalSeconds have not passed yet.', 'Wait.'),
   AwaitingBudgetStatus: hold(
-    'The status of the budget is about an older version of it.',
-    'Wait; if it lasts, look whether the disruption controller runs.',
+    'The status of the budget describes an older version of it.',
+    'Wait; if it lasts, check whether the disruption controller runs.',
   ),
   PDBBlocked: alarm('The budget lets no pod go.', 'Look at the budget that the message names.'),
-  ApiThrottled: alarm('The API server asks for patience.', 'Wait; look at its load if it lasts.'),
+  ApiThrottled: alarm(
+    'The API server asks for fewer requests.',
+    'Wait; look at its load if it lasts.',
+  ),
   EvictionForbidden: alarm(
     'The Role does not permit evictions.',
     'Permit create on pods/eviction.',
@@ -121,7 +129,7 @@ export const rolloutReasons: Readonly<
     'More than one PodDisruptionBudget selects the pods.',
     'Let exactly one select them.',
   ),
-  ConsulUnavailable: alarm('Consul cannot be asked.', 'Look at Consul, or at the network.'),
+  ConsulUnavailable: alarm('Consul cannot be queried.', 'Look at Consul, or at the network.'),
   ConsulPermissionDenied: alarm('Consul refuses the token.', 'Look at the ACLs of the token.'),
   ConsulUnknownDatacenter: alarm(
     'Consul does not know the datacenter.',
@@ -129,7 +137,7 @@ export const rolloutReasons: Readonly<
   ),
   RolloutPaused: wish('spec.pauseRequested is true.', 'Set it to false to go on.'),
   AwaitingCallback: alarm(
-    'No call of the receiver has succeeded yet; it is called again.',
+    'No call to the receiver has succeeded yet; it is called again.',
     'Look at the receiver; the rollout itself is over.',
   ),
   AwaitingPredecessor: hold(
@@ -139,21 +147,21 @@ export const rolloutReasons: Readonly<
   AwaitingAnswer: alarm('An eviction got no answer.', 'Wait at most 120 s.'),
   ViewNotFresh: alarm(
     'The view of the set and its pods cannot be proven to be at most 10 s old.',
-    'Look whether the API server answers lists and watches of this operator.',
+    'Check whether the API server answers lists and watches of this operator.',
   ),
   DecisionContested: alarm(
     'Another client changes the status, or the StatefulSet, back as soon as it is stored.',
-    'Look into managedFields who writes it, and let one of both write.',
+    'See in managedFields who writes it, and let only one of the two write.',
   ),
   AwaitingOwnWrite: alarm(
     'A write of this operator is not shown by its watch yet.',
-    'Wait; if it lasts, look whether the API server answers watches of this operator.',
+    'Wait; if it lasts, check whether the API server answers watches of this operator.',
   ),
   RequestRefused: alarm(
     'The API server refuses a request that the next step needs.',
     'Look at the message; often a permission is missing.',
   ),
-  BudgetRefused: alarm('A disruption budget refuses that pods go.', 'Look at the budget.'),
+  BudgetRefused: alarm('A disruption budget does not let the pods go.', 'Look at the budget.'),
   BudgetUnclear: alarm(
     'It is unknown which budget governs the pods.',
     'Let exactly one select each pod.',
@@ -175,23 +183,23 @@ export const rolloutReasons: Readonly<
     'Let a rollout reach 100 percent; before Kubernetes 1.29 see --pin-assume-patched.',
   ),
   SemanticDiffIgnored: warn(
-    'The API server keeps a difference although it is written: it takes both for the same.',
+    'A difference stays although it is written: the API server treats both values as equal.',
     'Write the fields that the message names as the API server stores them.',
   ),
   NoBudget: warn(
     'No PodDisruptionBudget selects the pods; reported once for each rollout.',
-    'Make one, or set spec.maxParallelWithoutBudget.',
+    'Create one, or set spec.maxParallelWithoutBudget.',
   ),
   OrderedReadyLimitsParallelism: warn(
-    'The set recreates pods one after the other, so that several stay away for long; reported once for each rollout.',
+    'The set recreates pods one after the other, so several stay away for long; reported once for each rollout.',
     'Recreate the set with podManagementPolicy Parallel.',
   ),
   AdoptedDuringRollingUpdate: warn(
-    'The set was in the middle of an update of its own when it was adopted; that stops.',
+    'The set was in the middle of an update of its own when it was adopted; that update stops.',
     'Nothing; the rollout finishes it up to its percentage.',
   ),
   PartialRollback: warn(
-    'A version is taken back, and pods of it stay outside of the percentage.',
+    'A version is taken back, and pods of it remain outside of the percentage.',
     'Set spec.percent to 100.',
   ),
   NewVersionStaged: warn(
@@ -199,7 +207,7 @@ export const rolloutReasons: Readonly<
     'Raise spec.percent, or take the version back.',
   ),
   StalePodsLeft: warn(
-    'The resource goes, the set stays, and some of its pods run an old version.',
+    'The resource is deleted, the set stays, and some of its pods run an old version.',
     'Delete these pods, or set updateStrategy of the set to RollingUpdate.',
   ),
   VersionLeak: warn(
@@ -212,7 +220,7 @@ export const rolloutReasons: Readonly<
   ),
 };
 
-/** StatefulsetRollouts, as reports tell of them. */
+/** StatefulsetRollouts, as reports name them. */
 export const ofStatefulsetRollouts: ReportSubject = {
   apiVersion: apiVersionOf(resourceTypes.statefulsetRollouts),
   kind: resourceTypes.statefulsetRollouts.kind,

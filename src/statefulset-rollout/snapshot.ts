@@ -7,7 +7,7 @@ import type { SelectingBudget } from './plan/plan-budget.ts';
 import type { DiscoveryTrouble } from './plan/plan-decision.ts';
 import type { RolloutProgress } from './progress.ts';
 
-/** All that one decision about a StatefulsetRollout needs to know; immutable, and of one moment. */
+/** All that one decision about a StatefulsetRollout needs to know; immutable, and of one instant. */
 export interface RolloutSnapshot {
   readonly resource: StoredRollout;
   /** What the spec comes to; undefined where that cannot be read. */
@@ -17,7 +17,7 @@ export interface RolloutSnapshot {
   readonly comparison: SetComparison;
   /** What the API server says to the set that is wanted, where it was asked. */
   readonly validation: SetValidation;
-  /** Who has the set, as people know it, such as `StatefulsetRollout b`; undefined where this resource does, or nobody. */
+  /** Who has the set, as users know it, such as `StatefulsetRollout b`; undefined where this resource does, or nothing. */
   readonly owner: string | undefined;
   /** What else would move the set, such as `PhasedRollout a`; no controller moves it then (D-63). */
   readonly conflicts: readonly string[];
@@ -39,11 +39,11 @@ export interface RolloutSnapshot {
   readonly leaving: ReadonlySet<string>;
   /** What this process has seen of the pods itself. */
   readonly watched: Watched;
-  /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
+  /** How long a pod is not ready without a break before that alone makes it stuck; undefined: never. */
   readonly stuckAfter: Millis | undefined;
 }
 
-/** Other pinned sets under the same budgets: pods of them are away, or may be in a moment, of which no budget may know yet. */
+/** Other pinned sets under the same budgets: pods of them are away, or may be shortly, of which no budget may know yet. */
 export interface PodsElsewhere {
   /** Of such pods; infinite where it is not known. */
   readonly count: number;
@@ -100,7 +100,7 @@ export interface EvictionResults {
   readonly refused: EvictionRefusal | undefined;
 }
 
-/** Evictions that were refused, on end. */
+/** Evictions that were refused in a row. */
 export interface EvictionRefusal {
   readonly reason: 'PDBBlocked' | 'ApiThrottled' | 'MultipleBudgets' | 'EvictionForbidden';
   readonly message: string;
@@ -122,7 +122,7 @@ export type SetComparison =
       readonly partition?: number;
       readonly scale?: WantedScale;
     }
-  /** In what the API server lets nobody change. */
+  /** In what the API server lets no client change. */
   | {
       readonly kind: 'immutable';
       readonly paths: readonly string[];
@@ -154,7 +154,7 @@ export type DiscoverySight =
       /** Names of those that are there, sorted. */
       readonly services: readonly string[];
     }
-  /** It has been asked for the first time, and that holds the rollout for a moment. */
+  /** It has been asked for the first time, and that holds the rollout briefly. */
   | { readonly kind: 'awaited' }
   /** It cannot be asked, and that holds the rollout. */
   | { readonly kind: 'unknown'; readonly code: DiscoveryTrouble; readonly message: string }

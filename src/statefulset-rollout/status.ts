@@ -72,7 +72,7 @@ function batchPodOf(pod: JsonObject): readonly BatchPod[] {
   return typeof name === 'string' && typeof uid === 'string' ? [{ name, uid }] : [];
 }
 
-/** Marks of pods stand with them; of those that are not listed, beside them. */
+/** Marks of pods are with them; of those that are not listed, in addition. */
 function rotatedOf(status: JsonObject, rollout: JsonObject): ReadonlySet<string> {
   const listed = podsIn(status).filter(({ rotated }) => rotated === true);
   const names = [...listed.map(({ name }) => name), ...arrayAt(rollout, 'rotatedUnlisted')];

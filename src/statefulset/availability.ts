@@ -21,7 +21,7 @@ export interface AvailabilityTime {
   readonly watched?: Watched | undefined;
 }
 
-/** From when on a pod is available; `unknown`: it is Ready, but since when cannot be read, and nobody has watched it. */
+/** From when on a pod is available; `unknown`: it is Ready, but since when cannot be read, and it has not been watched. */
 export type AvailableFrom = Instant | 'unknown';
 
 /**
@@ -66,8 +66,8 @@ export function canHaveBeenAvailable(pod: PodView, minReady: Millis): boolean {
 }
 
 /**
- * Reports whether the status of `pod` tells that it was never Ready since it was made: it has no node yet, or its Ready
- * condition is False since it was started. Where the status does not tell, it was.
+ * Reports whether the status of `pod` says that it was never Ready since it was made: it has no node yet, or its Ready
+ * condition is False since it was started. Where the status does not say, it was.
  */
 export function wasNeverReady({ unready, unreadyAfter }: PodView): boolean {
   if (unready === undefined) return false;

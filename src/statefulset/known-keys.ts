@@ -12,9 +12,9 @@ export interface KnownKey<Map extends MapName = MapName> {
     | 'admission'
     | 'phased-rollout'
     | 'statefulset-rollout';
-  /** `operator`: a mark of this program, which nobody else writes. */
+  /** `operator`: a mark of this program, which no other client writes. */
   readonly writtenBy: 'people' | 'webhook' | 'operator';
-  /** Whether a cache keeps it where it stands among the annotations; the last wish of a rollout is large. */
+  /** Whether a cache keeps it where it is among the annotations; the last wish of a rollout is large. */
   readonly isKept: boolean;
   /** What it says of the set, for the pages. */
   readonly says: string;
@@ -129,7 +129,7 @@ type KeyOf<Row> = { [Key in keyof Table]: Table[Key] extends Row ? Key : never }
 export type LabelKey = KeyOf<KnownKey<'labels'>>;
 /** One that is read from the annotations. */
 export type AnnotationKey = KeyOf<KnownKey<'annotations'>>;
-/** One that a cache keeps where it stands among the annotations. */
+/** One that a cache keeps where it is among the annotations. */
 export type KeptKey = KeyOf<{ readonly isKept: true }>;
 
 const keptKeys: ReadonlySet<string> = new Set(

@@ -47,7 +47,7 @@ export function stringMapAt(
   return Object.freeze(kept);
 }
 
-/** What tells one state of one object from all others. */
+/** What distinguishes one state of one object from all others. */
 interface Identity {
   readonly namespace: string;
   readonly name: string;

@@ -31,7 +31,7 @@ function ordinal(value: number): Ordinal {
 /** Replicas of the largest set that is looked at: a list of the slots of a larger one would be a memory of its own. */
 export const largestSet = 20_000;
 
-/** Reports whether `set` should have more slots than anybody looks at (D-56). */
+/** Reports whether `set` should have more slots than are looked at (D-56). */
 export function isTooLarge({ spec, status }: StatefulSetView): boolean {
   return Math.max(spec.replicas, status.replicas) > largestSet;
 }

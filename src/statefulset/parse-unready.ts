@@ -16,7 +16,7 @@ const backOffs: ReadonlySet<string> = new Set([
 /** For which every container waits once. */
 const beginnings: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
 
-/** Returns what the `status` of a pod tells whose Ready condition is not True; frozen. What is absent or malformed is not so. */
+/** Returns what the `status` says of a pod with a Ready condition other than True; frozen. What is absent or malformed is not so. */
 export function parseUnready(status: JsonObject): Unready {
   const ready = conditionOf(status, 'Ready');
   const isUnscheduled = ready === undefined && isWithoutNode(status);

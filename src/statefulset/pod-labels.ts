@@ -1,6 +1,6 @@
 import type { PodView } from './view.ts';
 
-/** The labels of a pod; what follows from the pod itself stands there as {@link derived}. */
+/** The labels of a pod; what follows from the pod itself is there as {@link derived}. */
 export type PodLabels = Readonly<Record<string, string>>;
 
 /** Stands for a value that the StatefulSet controller derives. No label can have it: values are letters, digits, `-`, `_`, `.`. */

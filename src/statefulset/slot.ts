@@ -76,8 +76,8 @@ export function isUnavailable(slot: Slot): boolean {
 }
 
 /**
- * Returns when the last of `unavailable` becomes available, if settling is all that is wrong with them; undefined: cannot be
- * told.
+ * Returns when the last of `unavailable` becomes available, if settling is all that is wrong with them; undefined: that
+ * is unknown.
  */
 export function settledAt(unavailable: readonly Slot[]): Instant | undefined {
   let latest: Instant | undefined;

@@ -5,11 +5,11 @@ import type { PodView, Unready, Watched } from './view.ts';
 /** How long a pod that was Ready once is not, before a reason that keeps it so counts: it may be back in a second. */
 const patience = seconds(60);
 
-/** When it is, and from when on time alone tells. More that is known of nodes would be a further member. */
+/** When it is, and from when on by time alone. More that is known of nodes would be a further member. */
 export interface StuckMoment {
   readonly now: Instant;
   readonly watched: Watched;
-  /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
+  /** How long a pod is not ready without a break before that alone makes it stuck; undefined: never. */
   readonly stuckAfter: Millis | undefined;
 }
 
@@ -51,7 +51,7 @@ export function stuckness(pod: PodView, moment: StuckMoment): Stuckness {
 }
 
 /**
- * Returns how long it is not ready on end, by its condition and by what was watched: the shorter counts. Undefined:
+ * Returns how long it is not ready without a break, by its condition and by what was watched: the shorter counts. Undefined:
  * unreadable.
  */
 function unreadyTime(pod: PodView, { now, watched }: StuckMoment): Millis | undefined {

@@ -26,7 +26,7 @@ export interface StatefulSetView {
   readonly controllerName?: string;
   /** Its own; budgets select by any of them. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Only those that are read, and labels that stand there by mistake. */
+  /** Only those that are read, and labels that are there by mistake. */
   readonly annotations: Readonly<Partial<Record<KeptKey, string>>>;
   readonly spec: {
     readonly replicas: number;
@@ -67,17 +67,17 @@ export interface PodView {
   readonly controllerUid: string | undefined;
   /** The `controller-revision-hash` label; undefined when the pod carries none. */
   readonly revision: string | undefined;
-  /** Shared with other pods of the template; `labelsOf` tells them as they are. */
+  /** Shared with other pods of the template; `labelsOf` returns them as they are. */
   readonly labels: Readonly<Record<string, string>>;
   readonly isTerminating: boolean;
   readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
   /** `lastTransitionTime` of the Ready condition while it is True; undefined when it is not, or the time cannot be read. */
   readonly readySince: Instant | undefined;
-  /** What the status tells of a pod whose Ready condition is not True; undefined while it is True. */
+  /** What the status reports about a pod with a Ready condition other than True; undefined while it is True. */
   readonly unready: Unready | undefined;
   /**
    * How long after its start the Ready condition became other than True: about 0 for a pod that was never ready.
-   * Undefined while it is True, or where the status does not tell.
+   * Undefined while it is True, or where the status does not say.
    */
   readonly unreadyAfter: Millis | undefined;
   /** Whether every entry of `status.containerStatuses` is ready and running; true for an empty list (RC-32). */
@@ -86,7 +86,7 @@ export interface PodView {
   readonly trouble: string | undefined;
   /**
    * The node that it runs on, or is about to; undefined where there is none, or where the cache keeps nothing of the spec. Lists
-   * of ours tell it in any case, so that nobody may take a pod for changed by it.
+   * of ours show it in any case, so that no reader may take a pod for changed by it.
    */
   readonly nodeName: string | undefined;
   /** The annotation `grafana.com/ready-time` as it is there; undefined when the pod carries none. */
@@ -98,11 +98,11 @@ export interface PodView {
 /** Where a pod is found. */
 export interface PodAddress {
   readonly pod: string;
-  /** The address of its node: the same where the pod uses the node's network. Undefined where the status does not tell. */
+  /** The address of its node: the same where the pod uses the node's network. Undefined where the status does not say. */
   readonly host: string | undefined;
 }
 
-/** The part of a {@link PodView} that only pods have whose Ready condition is not True: few, so that the rest stay small. */
+/** The part of a {@link PodView} that only pods without a true Ready condition have: few, so that the rest stay small. */
 export interface Unready {
   /** Status of the Ready condition; undefined where there is none, or none that can be read. */
   readonly condition: 'False' | 'Unknown' | undefined;
@@ -120,7 +120,7 @@ export interface Unready {
 
 /** What this process has seen of pods itself, whatever the clocks of others say. */
 export interface Watched {
-  /** The moment of the snapshot. */
+  /** The time of the snapshot. */
   readonly now: Monotonic;
   /** Since when the Ready condition of a pod has been seen as it is now, by uid; a pod that is not in it was just seen. */
   readonly since: ReadonlyMap<string, Monotonic>;

@@ -20,7 +20,7 @@ export interface ZoneAwareUpdateSpec {
   readonly alarm: string | undefined;
   /** The query of Prometheus that pauses the rollout while it does not pass; undefined as above. Ours. */
   readonly query: SecuredQuery | undefined;
-  /** Whether all is planned, and no pod deleted. */
+  /** Whether the update is only planned, and no pod is deleted. */
   readonly isDryRun: boolean;
 }
 

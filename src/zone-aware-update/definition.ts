@@ -29,7 +29,7 @@ const spec: JsonObject = {
     pauseRolloutQuery: {
       type: 'object',
       description:
-        'A query of Prometheus that pauses the rollout unless every value that it finds is within thresholdRange. In addition to the alarm, or alone. Unknown to the peer.',
+        'A query of Prometheus that pauses the rollout unless every value that it finds is within thresholdRange. In addition to the alarm, or alone. An extension of this operator.',
       required: ['url', 'expr', 'thresholdRange'],
       properties: {
         ...querySchema,
@@ -43,9 +43,12 @@ const spec: JsonObject = {
     },
     ignoreAlarm: {
       type: 'boolean',
-      description: 'Whether alarm and query are not looked at.',
+      description: 'Whether the alarm and the query are ignored.',
     },
-    dryRun: { type: 'boolean', description: 'Whether all is planned, and no pod deleted.' },
+    dryRun: {
+      type: 'boolean',
+      description: 'Whether the update is only planned, and no pod is deleted.',
+    },
   },
 };
 
@@ -64,11 +67,15 @@ const status: JsonObject = {
     updateStep: { ...int32, description: 'Steps of this rollout that were done.' },
     deletedReplicas: { ...int32, description: 'Pods that the last step deleted.' },
     pausedRollout: { type: 'boolean', description: 'Whether the alarm paused the rollout.' },
-    observedGeneration: { type: 'integer', format: 'int64', description: 'Unknown to the peer.' },
+    observedGeneration: {
+      type: 'integer',
+      format: 'int64',
+      description: 'Generation of the spec that this status describes.',
+    },
     conditions: {
       type: 'array',
       items: conditionSchema,
-      description: 'Why the rollout waits, or goes on. Unknown to the peer.',
+      description: 'Why the rollout waits, or goes on.',
     },
   },
 };

@@ -31,7 +31,7 @@ export function parseUpdate(object: JsonObject): UpdateView {
   });
 }
 
-/** Returns the condition that tells how a rollout goes on, as it is there. */
+/** Returns the condition that says how a rollout goes on, as it is there. */
 export function progressOf({
   writtenStatus,
 }: Pick<UpdateView, 'writtenStatus'>): JsonObject | undefined {

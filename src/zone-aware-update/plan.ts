@@ -56,7 +56,7 @@ function planSet(pass: Pass): Outcome {
     return held('WrongUpdateStrategy', message);
   }
   if (isTooLarge(set)) {
-    return held('SetTooLarge', `${set.name} has too many replicas to be looked at`);
+    return held('SetTooLarge', `${set.name} has too many replicas to be handled`);
   }
   if (set.status.updateRevision === '') {
     return held('RevisionMissing', `${set.name} does not report its update revision`);

@@ -6,7 +6,7 @@ import type { PodView, StatefulSetView, Watched } from '#statefulset/view.ts';
 import type { ZoneAwareUpdateSpec } from './api.ts';
 import type { UpdateStatus } from './status.ts';
 
-/** All that one decision about a ZoneAwareUpdate needs to know; immutable, and of one moment. */
+/** All that one decision about a ZoneAwareUpdate needs to know; immutable, and of one instant. */
 export interface UpdateSnapshot {
   readonly resource: StoredUpdate;
   /** The set that `spec.statefulset` names; undefined where there is none. */
@@ -20,11 +20,11 @@ export interface UpdateSnapshot {
   /** Why single pods may not go now, by uid. */
   readonly refusals: ReadonlyMap<string, SetHold>;
   readonly gates: Readonly<Record<GateKind, GateSight>>;
-  /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
+  /** uids of pods with a deletion that was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
   /** What was sent of a step that is being sent: these pods count as they were when it was decided. */
   readonly begun: BegunStep;
-  /** How long a pod is not ready on end before that alone makes it stuck; undefined: never. */
+  /** How long a pod is not ready without a break before that alone makes it stuck; undefined: never. */
   readonly stuckAfter: Millis | undefined;
   /** What this process has seen of the pods itself. */
   readonly watched: Watched;
@@ -54,7 +54,7 @@ export type GateKind = 'alarm' | 'query';
 
 /** How far this process has come with asking at one of them. */
 export interface GateSight {
-  /** The moment of the snapshot on the clock that does not step. */
+  /** The time of the snapshot on the clock that does not step. */
   readonly steady: Monotonic;
   /** Names what is asked now, and where; empty for nothing. */
   readonly questionId: string;

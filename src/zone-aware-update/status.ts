@@ -16,7 +16,7 @@ export interface UpdateStatus {
   readonly isPaused: boolean;
 }
 
-/** Reads the status of a stored ZoneAwareUpdate, which anybody may have edited: what cannot be read is not written. */
+/** Reads the status of a stored ZoneAwareUpdate, which any client may have edited: what cannot be read is not written. */
 export function parseUpdateStatus({ status }: JsonObject): UpdateStatus {
   const written = isJsonObject(status) ? status : {};
   const { oldReplicas } = written;

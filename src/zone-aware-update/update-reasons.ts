@@ -9,7 +9,7 @@ import type { UpdateReason } from './plan/plan-decision.ts';
 export const updateReasons: Readonly<
   Record<UpdateReason | 'AwaitingOwnWrite' | 'AlarmWithoutData' | 'RevisionContested', ReasonEntry>
 > = {
-  PodOutdated: act('The pod does not run the update revision, and its zone and step have come.'),
+  PodOutdated: act('The pod does not run the update revision, and its zone and step are next.'),
   StuckPodReplaced: act(
     'An outdated pod cannot become ready by itself, and no other zone has a pod that is not available.',
   ),
@@ -17,18 +17,18 @@ export const updateReasons: Readonly<
     'Every pod runs the update revision, and the status of the set still names another one as the current.',
   ),
   Updated: act('Every pod of the set runs its update revision.'),
-  AlarmDue: act('All pods are available, and the alarm is to be asked before the next step.'),
+  AlarmDue: act('All pods are available, and the alarm must be queried before the next step.'),
   AlarmWithoutData: act(
-    'The alarm has too few data to tell its state, which does not pause a rollout.',
+    'The alarm has too little data to determine its state, which does not pause a rollout.',
   ),
 
   InvalidSpec: alarm('The spec cannot be read.', 'Correct the field that the message names.'),
   SetNotFound: alarm(
-    'There is no StatefulSet of the name in spec.statefulset.',
+    'No StatefulSet has the name in spec.statefulset.',
     'Create it, or correct spec.statefulset.',
   ),
   SetTooLarge: alarm(
-    'The set has more than 20000 replicas, which is more than is looked at.',
+    'The set has more than 20000 replicas, more than this operator handles.',
     'Correct spec.replicas of the set.',
   ),
   ConflictingOwners: alarm(
@@ -37,16 +37,16 @@ export const updateReasons: Readonly<
   ),
   OwnedByAnother: alarm('An older ZoneAwareUpdate names the same set.', 'Delete one of the two.'),
   WrongUpdateStrategy: alarm(
-    'The set has another update strategy than OnDelete.',
+    'The set has an update strategy other than OnDelete.',
     'Set spec.updateStrategy.type of the set to OnDelete.',
   ),
   RevisionMissing: alarm(
     'The status of the set lacks its update revision.',
-    'Wait for the StatefulSet controller; if it lasts, look whether that controller runs.',
+    'Wait for the StatefulSet controller; if it lasts, check whether that controller runs.',
   ),
   RevisionUnknown: hold(
     'The StatefulSet controller has not yet observed the newest spec of the set.',
-    'Wait for the StatefulSet controller; if it lasts, look whether that controller runs.',
+    'Wait for the StatefulSet controller; if it lasts, check whether that controller runs.',
   ),
   AwaitingPods: hold(
     'Not all pods of the set are there and available, or the set does not count them as ready yet.',
@@ -57,30 +57,30 @@ export const updateReasons: Readonly<
     'Bring the pods of all zones but one back.',
   ),
   ZoneUnknown: alarm(
-    'It is not known in which zone any outdated pod runs.',
-    'Look whether the nodes of these pods are there and carry the label topology.kubernetes.io/zone.',
+    'The zones of all outdated pods are unknown.',
+    'Check whether the nodes of these pods exist and carry the label topology.kubernetes.io/zone.',
   ),
   StepOfNoPod: alarm(
     'spec.maxUnavailable or spec.exponentialFactor lets no pod go.',
     'Correct the field that the message names.',
   ),
-  AwaitingAlarm: hold('The state of the alarm is being asked.', 'Wait a few seconds.'),
+  AwaitingAlarm: hold('The state of the alarm is being requested.', 'Wait a few seconds.'),
   AlarmRings: alarm(
     'The alarm of spec.pauseRolloutAlarm is in state ALARM.',
     'Look at the alarm; spec.ignoreAlarm goes on without it.',
   ),
   AlarmUnknown: alarm(
-    'The state of the alarm could not be found out; it is asked again after 10 s.',
+    'The state of the alarm could not be determined; it is requested again after 10 s.',
     'Look at the message: credentials, region, name of the alarm, or the network.',
   ),
-  QueryDue: act('All pods are available, and Prometheus is to be asked before the next step.'),
-  AwaitingQuery: hold('Prometheus is being asked.', 'Wait a few seconds.'),
+  QueryDue: act('All pods are available, and Prometheus must be queried before the next step.'),
+  AwaitingQuery: hold('Prometheus is being queried.', 'Wait a few seconds.'),
   QueryFails: alarm(
     'A value of spec.pauseRolloutQuery is outside of its thresholdRange, or the query found nothing.',
     'Look at the value that the message names; spec.ignoreAlarm goes on without it.',
   ),
   QueryUnknown: alarm(
-    'Prometheus gave no answer that can be judged; it is asked again after 10 s.',
+    'Prometheus gave no answer that can be judged; it is queried again after 10 s.',
     'Look at the message: URL, credentials, certificates, the query, or the network.',
   ),
   DryRun: wish(
@@ -88,8 +88,8 @@ export const updateReasons: Readonly<
     'Set spec.dryRun to false to have it done.',
   ),
   AwaitingPredecessor: hold(
-    'A request that an earlier process sent may still arrive, so that no pod is deleted.',
-    'Wait; the message says until when. An operator that ends in good order spares its successor the wait.',
+    'A request that an earlier process sent may still arrive, so no pod is deleted.',
+    'Wait; the message says until when. An operator that shuts down cleanly spares its successor the wait.',
   ),
   AwaitingAnswer: alarm(
     'A deletion got no answer, so it counts as done until the pod shows otherwise.',
@@ -97,22 +97,22 @@ export const updateReasons: Readonly<
   ),
   ViewNotFresh: alarm(
     'The view of the set and its pods cannot be proven to be at most 10 s old, or has not been kept up to date for 30 s.',
-    'Look whether the API server answers lists and watches of this operator.',
+    'Check whether the API server answers lists and watches of this operator.',
   ),
   AwaitingOwnWrite: alarm(
     'A write of this operator is not shown by its watch yet.',
-    'Wait; if it lasts, look whether the API server answers watches of this operator.',
+    'Wait; if it lasts, check whether the API server answers watches of this operator.',
   ),
   RevisionContested: alarm(
-    'Another client keeps changing back status.currentRevision of a set that is up to date; it is written ever more rarely.',
-    'Find out who writes the status of the StatefulSet besides its controller.',
+    'Another client keeps changing back status.currentRevision of a set that is up to date; it is written at growing intervals.',
+    'Find out what else than its controller writes the status of the StatefulSet.',
   ),
   RequestRefused: alarm(
-    'The API server refuses a request that the next step needs; it is tried again ever more rarely.',
+    'The API server refuses a request that the next step needs; it is retried at growing intervals.',
     'Look at the message; often a permission is missing.',
   ),
   BudgetRefused: hold(
-    'A disruption budget refuses that the next pods go.',
+    'A disruption budget does not let the next pods go.',
     'Look at the budget that the message names.',
   ),
   BudgetUnclear: alarm(
@@ -121,7 +121,7 @@ export const updateReasons: Readonly<
   ),
 };
 
-/** ZoneAwareUpdates, as reports tell of them. */
+/** ZoneAwareUpdates, as reports name them. */
 export const ofZoneAwareUpdates: ReportSubject = {
   apiVersion: apiVersionOf(resourceTypes.zoneAwareUpdates),
   kind: resourceTypes.zoneAwareUpdates.kind,

@@ -4,7 +4,8 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 
 const selector: JsonObject = {
   type: 'object',
-  description: 'Selects the pods that this budget guards; without it none, where it is empty all.',
+  description:
+    'Selects the pods that this budget guards: none if it is missing, all if it is empty.',
   properties: {
     matchExpressions: {
       type: 'array',
@@ -52,7 +53,7 @@ const status: JsonObject = {
     disruptedPods: {
       type: 'object',
       additionalProperties: { type: 'string', format: 'date-time' },
-      description: 'When the eviction of each pod was let go that has not come to its end.',
+      description: 'When each eviction that has not ended was allowed, by pod.',
     },
     disruptionsAllowed: byZone('Evictions that are still allowed, by zone.'),
     currentHealthy: byZone('Healthy pods, by zone.'),

@@ -14,15 +14,15 @@ export type ZoneBudgetProblem =
 /** The same, as `docs/reasons.md` shows it. */
 export const zoneBudgetReasons: Readonly<Record<ZoneBudgetProblem, ReasonEntry>> = {
   InvalidSpec: alarm(
-    'The spec cannot be read, so that no ready pod goes which it may select.',
+    'The spec cannot be read, so no ready pod that it may select goes.',
     'Correct the field that the message names.',
   ),
   LedgerUnknown: alarm(
-    'The ConfigMap with what the budget has given away is missing, or was edited, so that no ready pod goes.',
-    'Wait until the time that the message names; where it names none, delete the ConfigMap, and wait two minutes.',
+    'The ConfigMap that records what the budget has granted is missing, or was edited, so no ready pod goes.',
+    'Wait until the time that the message names; if it names none, delete the ConfigMap, and wait two minutes.',
   ),
   UnsupportedController: alarm(
-    'It selects pods of something else than a StatefulSet that is seen, so that no ready pod goes.',
+    'It selects pods that no known StatefulSet controls, so no ready pod goes.',
     'Select pods of StatefulSets only.',
   ),
   NothingSelected: alarm(
@@ -30,16 +30,16 @@ export const zoneBudgetReasons: Readonly<Record<ZoneBudgetProblem, ReasonEntry>>
     'Correct spec.selector, or delete the budget.',
   ),
   ZoneUnknown: alarm(
-    'It is not known in which zone some of its pods run, which do not go therefore.',
-    'Look whether the nodes of these pods are there and carry the label topology.kubernetes.io/zone.',
+    'The zone of some of its pods is unknown, so these pods do not go.',
+    'Check whether the nodes of these pods exist and carry the label topology.kubernetes.io/zone.',
   ),
   StatusContested: alarm(
-    'Another client keeps changing the status back: it is written ever more rarely. Evictions are judged nevertheless.',
-    'Find out who else writes it, such as another operator for the same resources, and stop that.',
+    'Another client keeps changing the status back; it is written at growing intervals. Evictions are still judged.',
+    'Find out what else writes it, such as another operator for the same resources, and stop that.',
   ),
 };
 
-/** ZoneDisruptionBudgets, as reports tell of them. */
+/** ZoneDisruptionBudgets, as reports name them. */
 export const ofZoneDisruptionBudgets: ReportSubject = {
   apiVersion: apiVersionOf(resourceTypes.zoneDisruptionBudgets),
   kind: resourceTypes.zoneDisruptionBudgets.kind,

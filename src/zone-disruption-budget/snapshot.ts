@@ -3,7 +3,7 @@ import { labelsOf } from '#statefulset/pod-labels.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { type PodSelector, selects } from './spec/selector.ts';
 
-/** All pods and StatefulSets of the namespace of a budget, of one moment. */
+/** All pods and StatefulSets of the namespace of a budget, of one instant. */
 export interface NamespaceView {
   readonly pods: readonly PodView[];
   readonly sets: readonly StatefulSetView[];
@@ -11,7 +11,7 @@ export interface NamespaceView {
 
 /** What a budget governs. */
 export interface GovernedPods {
-  /** Without sets where something else than a StatefulSet that is seen controls a pod: how many pods there should be nobody knows then (ZDB-7). */
+  /** Without sets where something else than a StatefulSet that is seen controls a pod: then it is unknown how many pods there should be (ZDB-7). */
   readonly snapshot: DisruptionSnapshot;
   /** Those pods, by name. */
   readonly strangers: readonly string[];

@@ -70,7 +70,7 @@ export function isSameZoneStatus(one: ZoneBudgetStatus, other: ZoneBudgetStatus)
 
 /**
  * Returns `before` as it stands while it is unknown what may go: no zone may lose a pod (W-09), and the generation stays
- * that of the numbers, so that nobody takes them for those of a newer spec.
+ * that of the numbers, so that no reader takes them for those of a newer spec.
  */
 export function failSafeStatus(before: ZoneBudgetStatus): ZoneBudgetStatus {
   const zones = byZone.flatMap((name) => [...before[name].keys()]);

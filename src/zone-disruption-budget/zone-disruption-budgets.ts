@@ -124,7 +124,7 @@ export class ZoneDisruptionBudgets {
   }
 
   /**
-   * Keeps the statuses up to date while this process leads, and tells what is wrong with budgets, until `signal` aborts.
+   * Keeps the statuses up to date while this process leads, and says what is wrong with budgets, until `signal` aborts.
    *
    * @throws as {@link runZoneStatuses}
    */

@@ -57,7 +57,7 @@ export const operatorFiring: readonly FiringCase[] = [
     at: 6,
     severity: 'critical',
     labels: {},
-    description: 'All replicas in mimir stand by, so nothing is rolled or scaled.',
+    description: 'All replicas in mimir stand by, so nothing is rolled out or scaled.',
   },
   {
     alert: 'RolloutOperatorSeveralLeaders',
@@ -106,7 +106,7 @@ export const operatorFiring: readonly FiringCase[] = [
     at: 16,
     severity: 'info',
     labels: { verb: 'create', resource: 'events' },
-    description: 'It does not permit to create events in mimir; what that costs is in the runbook.',
+    description: 'It does not permit create on events in mimir; what that costs is in the runbook.',
   },
   {
     alert: 'RolloutOperatorApiRequestsFailing',

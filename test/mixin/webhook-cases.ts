@@ -20,7 +20,7 @@ export const webhookFiring: readonly FiringCase[] = [
     severity: 'critical',
     labels: { route: 'admission_no_downscale' },
     description:
-      '10% of the reviews of admission_no_downscale in mimir are not answered with 200, or denied as it could not be found out whether they are allowed.',
+      '10% of the reviews of admission_no_downscale in mimir are not answered with 200, or denied because it could not be determined whether they are allowed.',
   },
   {
     alert: 'RolloutOperatorWebhookErrors',
@@ -36,7 +36,7 @@ export const webhookFiring: readonly FiringCase[] = [
     severity: 'critical',
     labels: { route },
     description:
-      '20% of the reviews of admission_no_downscale in mimir are not answered with 200, or denied as it could not be found out whether they are allowed.',
+      '20% of the reviews of admission_no_downscale in mimir are not answered with 200, or denied because it could not be determined whether they are allowed.',
   },
   {
     alert: 'RolloutOperatorWebhookSlow',

@@ -1,4 +1,4 @@
-/** Finds ports for servers that are told their port, and may be started on it again. */
+/** Finds ports for servers that are given their port, and may be started on it again. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

@@ -72,7 +72,7 @@ export function parseScaledSet(object: KubernetesObject): ScaledSet {
   return Object.freeze({ ...parseIdentity(object), replicas: parseReplicas(object).replicas });
 }
 
-/** Returns the uid of a controller with its wanted number of pods, as its Scale or the object itself tells. */
+/** Returns the uid of a controller with its wanted number of pods, as its Scale or the object itself shows. */
 export function parseReplicas(object: JsonValue): {
   readonly uid: string;
   readonly replicas: number;

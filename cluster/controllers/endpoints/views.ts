@@ -7,7 +7,7 @@ import { objectAt, objectsAt, textAt, textMapAt } from '../../json/read-json.ts'
 /** What the endpoints controller reads of a Service. */
 export interface ServiceView extends Cached {
   readonly labels: Readonly<Record<string, string>>;
-  /** Empty: somebody else writes the endpoints. */
+  /** Empty: another client writes the endpoints. */
   readonly selector: Readonly<Record<string, string>>;
   readonly ports: readonly JsonObject[];
   readonly isHeadless: boolean;

@@ -35,7 +35,7 @@ export class TypeFollower {
       ?.type;
   }
 
-  /** Asks what is served, and follows what is new. @throws {Error} when the server does not tell */
+  /** Asks what is served, and follows what is new. @throws {Error} when the server does not say */
   async discover(): Promise<void> {
     this.#served = await discoverTypes(this.#options.client);
     const fresh = this.#served

@@ -46,7 +46,7 @@ export function isWaitingForDependents(object: OwnedObject): boolean {
   return object.isDeleting && object.finalizers.includes(foregroundFinalizer);
 }
 
-/** Who owns whom, over all types, as the caches show it. */
+/** Which object owns which, over all types, as the caches show it. */
 export class OwnerGraph {
   readonly #objects = new Map<string, OwnedObject>();
   readonly #dependents = new Map<string, Set<string>>();

@@ -46,7 +46,7 @@ function isConditionTrue(pod: JsonObject, type: string): boolean {
   );
 }
 
-/** Returns the one word that tells how a pod is (TB-3). */
+/** Returns the one word that says how a pod is (TB-3). */
 function podStatusCell(pod: JsonObject): string {
   const status = statusOf(pod);
   const phase = textAt(status, 'phase');

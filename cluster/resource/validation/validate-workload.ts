@@ -61,7 +61,7 @@ export function validateLease(lease: JsonObject): readonly Cause[] {
   ];
 }
 
-/** Causes why an Event may not be stored: it must live beside its object, or in `default` for a cluster-scoped one. */
+/** Causes why an Event may not be stored: it must be in the namespace of its object, or in `default` for a cluster-scoped one. */
 export function validateEvent(event: JsonObject): readonly Cause[] {
   const namespace = textAt(objectAt(event, 'metadata'), 'namespace');
   const involved = textAt(objectAt(event, 'involvedObject'), 'namespace');

@@ -20,7 +20,7 @@ export interface ApiRequest {
   readonly user: User;
   /** Identifies the connection in the event log. */
   readonly client: string;
-  /** False once the client is gone: nobody reads an answer, and what it sent has no effect any more (D-43) unless it is late. */
+  /** False once the client is gone: no client reads an answer, and what it sent has no effect any more (D-43) unless it is late. */
   readonly isAlive: () => boolean;
   /**
    * How much longer it is on its way once its client is gone; undefined: it never arrives. A killed process takes

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '#base/json.ts';
 import { metadataOf } from '../../json/json-fields.ts';
 import type { Column, ResourceRow } from '../../resource-row.ts';
 
-/** What a row of a Table carries beside its cells (TB-1). */
+/** What a row of a Table carries in addition to its cells (TB-1). */
 export type IncludedObject = 'None' | 'Metadata' | 'Object';
 
 /** How a Table is made. */

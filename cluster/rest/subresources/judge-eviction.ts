@@ -134,7 +134,7 @@ function exhaustedConditions(status: JsonObject, now: string): readonly JsonValu
     : conditions.map((each) => (isOurs(each) ? condition : each));
 }
 
-/** Returns `pod` with the condition that tells why it goes (SU-9). */
+/** Returns `pod` with the condition that says why it goes (SU-9). */
 export function withDisruptionTarget(pod: JsonObject, now: string): JsonObject {
   const status = objectField(pod, 'status');
   const others = arrayField(status, 'conditions').filter(

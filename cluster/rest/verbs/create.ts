@@ -100,7 +100,7 @@ function chooseName(context: ServerContext, call: ApiCall, object: JsonObject): 
   ]);
 }
 
-/** Stores it. @returns {@link STALE} where the name is taken, which shows only once everybody has had his say, as upstream */
+/** Stores it. @returns {@link STALE} where the name is taken, which shows only after every other check, as upstream */
 async function store(
   context: ServerContext,
   call: ApiCall,

@@ -3,7 +3,7 @@ import { isJsonObject } from '#base/json.ts';
 import type { Cause } from '../../errors/status-error.ts';
 import { arrayField, isSameJson } from '../../json/json-fields.ts';
 
-/** Returns `metadata` without repeated owner references, and the warning that tells of it (OB-7). */
+/** Returns `metadata` without repeated owner references, and the warning that reports it (OB-7). */
 export function withoutDuplicateOwners(metadata: JsonObject): {
   readonly metadata: JsonObject;
   readonly warnings: readonly string[];

@@ -154,7 +154,7 @@ async function prepared(context: ServerContext, call: ApiCall, step: Step): Prom
   const causes = [
     ...ownerCauses(metadataOf(object)),
     ...finalizerCauses(old, object),
-    // What /binding sets is immutable to everybody else.
+    // What /binding sets is immutable to all others.
     ...(subresource?.name === 'binding' ? [] : row.validate(object, old)),
   ];
   if (causes.length > 0) throw invalid(row, name, causes);

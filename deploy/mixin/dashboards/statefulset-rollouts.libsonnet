@@ -32,7 +32,7 @@ function(config) {
     ]),
     lib.row('Pods on their way', [
       lib.lines('In flight', 'Let go, or made, and not ready.', 'short', [shown(replicas('in_flight'))]),
-      lib.lines('Budget', 'Pods that the budget would let go when it was looked at last.', 'short', [shown(gauge('budget_slots'))]),
+      lib.lines('Budget', 'Pods that the budget would have let go when it was last read.', 'short', [shown(gauge('budget_slots'))]),
       lib.lines('Evictions', 'That were sent, by the answer.', 'reqps', [rate('evictions_total', 'result')]),
       lib.lines('Time of a pod', 'From its eviction until its successor is healthy: one in two, and one in a hundred.', 's', [
         lib.target(quantile('0.5', 'pod_rotation_seconds', ''), 'median'),

@@ -14,7 +14,7 @@ interface Allowance {
 
 /** Since when this process has seen the very texts of the claims. */
 export class ClaimSightings {
-  /** Keyed by the key of the claim and by {@link print}: somebody may write texts of 1 MB again and again. */
+  /** Keyed by the key of the claim and by {@link print}: a client may write texts of 1 MB again and again. */
   readonly #seen = new Map<string, Map<string, Monotonic>>();
   /** The last claim that let a set shrink, unless it was taken back or another set has the group. */
   readonly #allowed = new Map<string, Allowance>();

@@ -7,7 +7,7 @@ import {
 import { callOf, type Deadline } from '../review/deadline.ts';
 import { CLAIMS_NAME } from './claim.ts';
 
-/** Where claims stand. */
+/** Where claims are stored. */
 export interface ClaimStore {
   /** Reads the map, which may be absent. @throws what the client throws */
   read(deadline: Deadline): Promise<SharedTexts>;

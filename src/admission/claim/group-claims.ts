@@ -23,7 +23,7 @@ export interface GroupClaimsOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Where the claims stand. */
+  /** Where the claims are stored. */
   readonly store: ClaimStore;
   /** The operator's. */
   readonly namespace: string;
@@ -52,7 +52,7 @@ export type ClaimObstacle =
   | { readonly kind: 'held'; readonly by: string }
   | { readonly kind: 'unreadable'; readonly why: string };
 
-/** A claim that is asked for, and where it would stand. */
+/** A claim that is asked for, and where it would be stored. */
 interface Asked {
   readonly key: string;
   readonly request: ClaimRequest;
@@ -61,7 +61,7 @@ interface Asked {
 /** A claim by which a set was allowed to shrink, and those of our own that may be in its place. */
 interface Protection {
   readonly text: string;
-  /** What stood as they were written: each of them may yet arrive, or none. */
+  /** What was stored as they were written: each of them may yet arrive, or none. */
   readonly base: string | undefined;
   readonly by: ReadonlySet<string>;
 }
@@ -200,7 +200,7 @@ export class GroupClaims {
   }
 
   /**
-   * Returns the claim by which `set` was allowed to shrink, where it stands, was deleted, or is protected by what stands:
+   * Returns the claim by which `set` was allowed to shrink, where it stands, was deleted, or is protected by what is stored:
    * that change may still be on its way to the store, so the denial of another review puts the claim back.
    */
   #allowed(key: string, map: SharedTexts, set: string): string | undefined {
@@ -217,7 +217,7 @@ export class GroupClaims {
     return text !== undefined && protection?.by.has(text) ? protection.text : undefined;
   }
 
-  /** Takes note of a claim that is to be written in place of `base`, which may fail: then what stood protects as before. */
+  /** Takes note of a claim that is to be written in place of `base`, which may fail: then what was stored protects as before. */
   #protect(
     key: string,
     { base, by, text }: Pick<Protection, 'base'> & { by: string; text: string | undefined },

@@ -95,7 +95,7 @@ export class HeldClaim {
     }
   }
 
-  /** Puts `text` in place of the claim, where that still stands. */
+  /** Puts `text` in place of the claim, where that is still stored. */
   async #swap(text: string | undefined, deadline: Deadline): Promise<Swap> {
     const { turns, clock } = this.#options;
     const leave = await turns.take(deadline);

@@ -13,7 +13,7 @@ export interface Claimant {
 /** Whether a group may be claimed. */
 export type ClaimPlan =
   | { readonly kind: 'free' }
-  /** `isEnded` tells whether it is over already, from a look at the set that was allowed to shrink. */
+  /** `isEnded` says whether it is over already, from a look at the set that was allowed to shrink. */
   | { readonly kind: 'held'; readonly by: GroupClaim }
   | { readonly kind: 'held-if-not-ended'; readonly by: GroupClaim }
   | { readonly kind: 'unreadable'; readonly why: string };

@@ -95,7 +95,7 @@ export class ReplicaClaims {
     if (this.#refused !== undefined) return true;
     const verb = verbs[error.call.verb] ?? error.call.verb;
     const { group, plural: resource } = resourceTypes.configMaps;
-    // No rule for one name permits to create it.
+    // No rule for one name permits creating it.
     const named = verb === 'create' ? {} : { name: CLAIMS_NAME };
     const access = { verb, group, resource, namespace, ...named };
     const answer = await canI(client, access, callOf(deadline));
@@ -116,7 +116,7 @@ export class ReplicaClaims {
     this.#refused = verb;
     onRefused?.(verb, true);
     log.warn(
-      `the Role does not permit to ${verb} the ConfigMap of the claims: scale-downs of one group exclude one another in this process only, so run a single replica, or permit to get, create and update it`,
+      `the Role does not permit ${verb} on the ConfigMap of the claims: scale-downs of one group exclude one another in this process only, so run a single replica, or permit getting, creating and updating it`,
       { verb, resource: 'configmaps', namespace, name: CLAIMS_NAME, why },
     );
   }

@@ -9,7 +9,7 @@ import { reviewedObject } from './reviewed-object.ts';
 const { group, kind } = resourceTypes.phasedRollouts;
 
 /**
- * Refuses a PhasedRollout whose expression is no PromQL or whose URL is none, with all that is wrong at once.
+ * Refuses a PhasedRollout with an expression that is no PromQL or with an invalid URL, with all that is wrong at once.
  * It asks nothing, and is the same for a dry run. To delete one is always allowed, and so is what leads there.
  */
 export function phasedRolloutValidation(): Webhook {

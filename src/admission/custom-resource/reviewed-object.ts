@@ -9,7 +9,7 @@ export type ReviewedObject =
 
 /**
  * Reads the object of a review as one of `type`. What the configurations of that type send is nothing else, so that all else
- * is refused with 400, and its kind told. Total.
+ * is refused with 400, and its kind named. Total.
  *
  * @param request read with `objects: 'source'`
  */

@@ -15,7 +15,7 @@ const defaultReplicas = 1;
 
 /**
  * Reads the stored set; undefined where it is not the one that the review is about: another object of that name, or one
- * with other replicas. Whatever a review says could have been posted by anybody (D-59).
+ * with other replicas. Whatever a review says could have been posted by any client (D-59).
  *
  * @param posted `oldObject` of the review: a StatefulSet, or a Scale, which bears the uid of its set
  * @param from the replicas that it states

@@ -55,7 +55,7 @@ export function noDownscale({ client, clock, log, limit }: NoDownscaleOptions): 
 }
 
 interface Ports extends Pick<NoDownscaleOptions, 'client' | 'limit'> {
-  /** Anybody may bring failures about, by reviews of what the Role does not permit to read. */
+  /** Any client may cause failures, by reviews of what the Role does not permit reading. */
   readonly failures: SparseLog;
 }
 

@@ -86,7 +86,7 @@ interface Mixed {
 
 function unusableNew({ request, old, next }: Mixed, wording: Wording): ReviewDecision {
   const warning = warningOf('new', next, wording);
-  // Nothing shrinks when an object goes: its pods are told by their own deletion.
+  // Nothing shrinks when an object goes: its pods are notified by their own deletion.
   if (next.kind === 'absent' && request.operation === 'DELETE') return allowWithWarning(warning);
   if (old.is !== 'Scale' && isFree(old.labels, wording)) {
     return allowWithWarning(warning);

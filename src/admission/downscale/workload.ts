@@ -23,7 +23,7 @@ export type ReviewedObject =
   | {
       readonly kind: 'malformed';
       readonly text: string;
-      /** Where they could be read all the same: they tell whether the object is governed. */
+      /** Where they could be read all the same: they say whether the object is governed. */
       readonly labels: ReadonlyMap<string, string> | undefined;
     };
 

@@ -66,7 +66,7 @@ export function overloaded({ namespace, name }: AdmissionRequest): EvictionAnswe
 
 /**
  * Returns the answer where something that was asked failed, or did not answer in time: who evicts shall come back, also
- * where our Role is to blame, which may be mended meanwhile.
+ * where our Role is to blame, which may be corrected meanwhile.
  */
 export function failed(
   request: AdmissionRequest,
@@ -114,7 +114,7 @@ const causeReasons = {
   'ledger-full': 'LedgerFull',
 } as const satisfies Record<Denial['kind'], string>;
 
-/** Returns the denial in the words that the peer's clients know, which stand first, and then in ours. */
+/** Returns the denial in the words that the peer's clients know, which come first, and then in ours. */
 function denied(denial: Denial, budget: BudgetRef): EvictionAnswer {
   const message = explain(denial, budget);
   const { reason, status } = outcomeOfDenial(denial);

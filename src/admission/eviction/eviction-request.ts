@@ -10,8 +10,8 @@ export function demandedUid({ object }: AdmissionRequest): string | undefined {
 }
 
 /**
- * Returns whether nothing is evicted in the end. kubectl says so in the Eviction itself, of which the API server tells webhooks
- * nothing: a reservation for it would keep other pods for nothing.
+ * Returns whether nothing is evicted in the end. kubectl says so in the Eviction itself, which the API server does not pass on
+ * to webhooks: a reservation for it would keep other pods for nothing.
  */
 export function isDryRun({ isDryRun: isAnnounced, object }: AdmissionRequest): boolean {
   if (isAnnounced) return true;

@@ -72,7 +72,7 @@ export function podEviction(options: PodEvictionOptions): Webhook {
 }
 
 interface Ports extends Omit<PodEvictionOptions, 'log' | 'metrics' | 'clock'> {
-  /** Anybody may bring failures about, by evictions of what the Role does not permit to read. */
+  /** Any client may cause failures, by evictions of what the Role does not permit reading. */
   readonly failures: SparseLog;
 }
 

@@ -100,7 +100,7 @@ export function answerByZones(
   if (verdicts.length === 0) return passedFor('NoZdb');
   if (!isDryRun) {
     const refusals = refusalsIn(verdicts).map((refusal) => refusalOf(request, refusal));
-    // Who is told to come back does so in vain while another one has to be mended first.
+    // A retry would be in vain while another budget has to be corrected first.
     const [first] = refusals.toSorted((one, other) => codeOf(one) - codeOf(other));
     if (first !== undefined) return first;
   }

@@ -1,4 +1,4 @@
-/** The eviction webhook of ZoneDisruptionBudgets, by the scenarios of zone-aware controllers, with what is mended in them. */
+/** The eviction webhook of ZoneDisruptionBudgets, by the scenarios of zone-aware controllers, with what is corrected in them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';

@@ -83,7 +83,7 @@ export function zonePodEviction(options: ZonePodEvictionOptions): Webhook {
 }
 
 interface Ports extends Pick<ZonePodEvictionOptions, 'budgets' | 'client' | 'limits'> {
-  /** Anybody may bring failures about, by evictions of what the Role does not permit to read. */
+  /** Any client may cause failures, by evictions of what the Role does not permit reading. */
   readonly failures: SparseLog;
 }
 

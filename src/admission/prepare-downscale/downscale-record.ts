@@ -80,7 +80,7 @@ export function annotationRecord(options: DownscaleRecordOptions): DownscaleReco
   };
 }
 
-/** Writing anew would move the set's version under the very request that is being answered. */
+/** Writing again would move the set's version under the very request that is being answered. */
 function isJustWritten(last: string | undefined, now: Instant): boolean {
   const at = last === undefined ? undefined : parseTimestamp(last, LAST_DOWNSCALE);
   return at?.kind === 'valid' && Math.abs(now - at.value) < justWritten;

@@ -1,6 +1,6 @@
 /**
  * Which set is being scaled down in each group, in this process: one review of a group at a time asks for its claim among
- * all replicas (`group-claims.ts`), and a second is told so without a call.
+ * all replicas (`group-claims.ts`), and a second is denied without a call.
  */
 export class GroupLocks {
   readonly #holders = new Map<string, string>();

@@ -12,7 +12,7 @@ export interface PodPreparationOptions {
   readonly log: Logger;
 }
 
-/** Time that is kept for taking a preparation back, while somebody still waits for the answer. */
+/** Time that is kept for taking a preparation back, while a caller still waits for the answer. */
 const reserve = seconds(1);
 const reservedShare = 0.2;
 /** Taking back goes on for so long at most, also after the answer: it ends before the claim of the group lapses. */
@@ -48,7 +48,7 @@ export class PodPreparation {
   }
 
   /**
-   * Calls every pod once to take the preparation back; one line tells of all failures. Nobody's deadline ends it: a
+   * Calls every pod once to take the preparation back; one line reports all failures. No caller's deadline ends it: a
    * pod that stays prepared by mistake is worse than a late answer.
    */
   async undo(): Promise<void> {

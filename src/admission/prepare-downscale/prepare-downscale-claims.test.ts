@@ -301,7 +301,7 @@ const claimsRule = (...verbs: readonly string[]): PolicyRule => ({
   verbs,
 });
 
-const notPermitted = /^warn the Role does not permit to (?<verb>\w+) the ConfigMap of the claims: /;
+const notPermitted = /^warn the Role does not permit (?<verb>\w+) on the ConfigMap of the claims: /;
 const refusedVerbs = (log: KeptLog): readonly (string | undefined)[] =>
   log.lines.flatMap((line) => notPermitted.exec(line)?.groups?.['verb'] ?? []);
 
@@ -310,7 +310,7 @@ for (const [missing, permitted] of [
   ['create', ['get']],
   ['update', ['get', 'create']],
 ] as const) {
-  test(`prepareDownscale() goes on in one process, with one warning, where the Role does not permit to ${missing} the ConfigMap`, async () => {
+  test(`prepareDownscale() goes on in one process, with one warning, where the Role does not permit ${missing} on the ConfigMap`, async () => {
     await using bed = await twoZones();
     if (missing === 'update') await bed.storeClaims({});
     const before = await bed.claims();
@@ -374,7 +374,7 @@ const shippedClaims: PolicyRule = {
   resourceNames: ['rollout-operator-claims'],
 };
 
-test('prepareDownscale() claims in a ConfigMap that is shipped empty, where the Role permits to create none', async () => {
+test('prepareDownscale() claims in a ConfigMap that is shipped empty, where the Role permits creating none', async () => {
   await using bed = await twoZones();
   const metadata = { name: 'rollout-operator-claims' };
   const key = { namespace: 'test' };
@@ -386,7 +386,7 @@ test('prepareDownscale() claims in a ConfigMap that is shipped empty, where the 
   assert.deepEqual(await ask(bed, bed, B), heldBy(A));
 });
 
-test('prepareDownscale() denies while a shipped ConfigMap is missing that the Role does not permit to create', async () => {
+test('prepareDownscale() denies while a shipped ConfigMap is missing that the Role does not permit creating', async () => {
   await using bed = await twoZones();
   const log = new KeptLog();
   bed.restrict('replica-2', [...roleWithoutClaims, shippedClaims]);
@@ -398,7 +398,7 @@ test('prepareDownscale() denies while a shipped ConfigMap is missing that the Ro
     assert.equal(denied.code, 429);
     assert.match(
       denied.causes?.[0]?.message ?? '',
-      /^ConfigMap "test\/rollout-operator-claims" is missing, and the Role does not permit to create it: create it without data \(/,
+      /^ConfigMap "test\/rollout-operator-claims" is missing, and the Role does not permit creating it: create it without data \(/,
     );
   }
   assert.deepEqual(refusedVerbs(log), []);

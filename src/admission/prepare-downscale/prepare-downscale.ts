@@ -42,7 +42,7 @@ import { planPrepareDownscale } from './plan-prepare-downscale.ts';
 export interface PrepareDownscaleOptions extends GroupDownscaleOptions {
   /** One for the whole process. */
   readonly locks: GroupLocks;
-  /** For reviews that may call anybody. */
+  /** For reviews that may make calls. */
   readonly limit: ConcurrencyLimit;
 }
 
@@ -79,7 +79,7 @@ type Preparable =
 class PrepareDownscale {
   readonly #options: PrepareDownscaleOptions;
   readonly #group: GroupDownscale;
-  /** Anybody may bring failures about, by reviews of what the Role does not permit to read. */
+  /** Any client may cause failures, by reviews of what the Role does not permit reading. */
   readonly #failures: SparseLog;
 
   constructor(options: PrepareDownscaleOptions) {
@@ -97,7 +97,7 @@ class PrepareDownscale {
     const { old, shrinkage, ungoverned } = change;
     const decrease = { request, shrinkage, ungoverned };
     if (old.is === 'StatefulSet') {
-      // To be told so has no effect; all that has one rests on the live set.
+      // That warning has no effect; all that has one rests on the live set.
       if (old.labels.get(PREPARE_DOWNSCALE) !== 'true') return ungoverned;
       const absent = (): ReviewDecision => deny(refusalText(request, shrinkage, differentSet));
       return this.#judgeLive({ ...decrease, absent }, context);
@@ -180,7 +180,7 @@ class PrepareDownscale {
     try {
       return await this.#group.judge(downscale, { deadline: context.deadline(), background });
     } finally {
-      // While pods are still being told to forget it, nobody may prepare them again.
+      // While pods are still being notified to forget it, they may not be prepared again.
       if (background.length === 0) lock.release();
       else void Promise.allSettled(background).then(lock.release);
     }

@@ -87,7 +87,7 @@ test('zoneTrackerRecord() says what to do where the map is missing and may not b
   assert.equal(denied.code, 429);
   assert.match(
     denied.causes?.[0]?.message ?? '',
-    /^ConfigMap "test\/tracker" is missing, and the Role does not permit to create it: create it without data \(/,
+    /^ConfigMap "test\/tracker" is missing, and the Role does not permit creating it: create it without data \(/,
   );
 });
 
@@ -229,7 +229,7 @@ test('zoneTrackerRecord() keeps the labels of the map [admission 82]', async () 
   assert.deepEqual(metadata.labels, { team: 'storage' });
 });
 
-/** Lets somebody else write to the map just before our own first write. */
+/** Lets another client write to the map just before our own first write. */
 function interfere(bed: AdmissionBed, data: Readonly<Record<string, string>>): void {
   let isDone = false;
   const write = { body: { kind: 'merge', document: { data } } } as const;

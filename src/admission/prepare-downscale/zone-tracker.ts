@@ -50,7 +50,7 @@ export class ZoneTracker {
     try {
       return await this.#write(namespace, { map, sets }, deadline);
     } catch (error) {
-      // Somebody was faster: that map counts.
+      // Another replica was faster: that map counts.
       if (hasMoved(error)) return this.read(namespace, deadline);
       throw error;
     }

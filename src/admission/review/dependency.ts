@@ -19,7 +19,7 @@ export function denyForFailure(message: string, error: unknown): ReasonedRefusal
   };
 }
 
-/** Returns what kind of failure `error` is, of which there are few: for logs that tell of each once in a while. */
+/** Returns what kind of failure `error` is, of which there are few: for logs that report each once in a while. */
 export function failureKind(error: unknown): string {
   const { name } = errorOf(error);
   return error instanceof ApiError ? `${name} ${error.status}` : name;

@@ -8,7 +8,7 @@ export type JsonReading =
   | { readonly as: 'text'; readonly most: number; readonly ifLonger: 'refuse' | 'replace' }
   /** A number, `true`, `false` or `null`. */
   | { readonly as: 'scalar' }
-  /** Any value, as the text of at most `most` bytes that it stands as: its reader knows its numbers. */
+  /** Any value, as the text of at most `most` bytes that it is written as: its reader knows its numbers. */
   | { readonly as: 'source'; readonly most: number }
   /**
    * An object of texts, of which these members are read. One that is neither text nor null is reported, the first by its name.
@@ -212,7 +212,7 @@ class ObjectReader {
     this.end = -1;
   }
 
-  /** Returns the wanted member whose name, quotes included, stands in a range. */
+  /** Returns the wanted member whose name, quotes included, is in a range. */
   #memberNamed(from: number, to: number, wanted: readonly Member[]): Member | undefined {
     const body = this.#body;
     const length = to - from - 2;
@@ -224,7 +224,7 @@ class ObjectReader {
   }
 }
 
-/** Returns the text whose quotes are the ends of a range. */
+/** Returns the text between the quotes at the ends of a range. */
 function textIn(body: Buffer, from: number, to: number): string {
   // Most texts by far; a quarter of the time that the general way takes.
   if (isPlain(body, from + 1, to - 1)) return body.toString('latin1', from + 1, to - 1);
@@ -245,7 +245,7 @@ function hasEscape(body: Buffer, from: number, to: number): boolean {
   return false;
 }
 
-/** Reports whether a range of well-formed JSON, any of whose characters may be an escape, means `bytes`, which are ASCII. */
+/** Reports whether a range of well-formed JSON, with any character possibly escaped, means `bytes`, which are ASCII. */
 function spells(
   body: Buffer,
   { from, to }: { readonly from: number; readonly to: number },
@@ -262,7 +262,7 @@ function spells(
   return at === to;
 }
 
-/** Returns what four hexadecimal digits mean, whose letters may be small or capital. */
+/** Returns what four hexadecimal digits mean; letters may be small or capital. */
 function hexAt(body: Buffer, at: number): number {
   let value = 0;
   for (let next = at; next < at + 4; next += 1) {

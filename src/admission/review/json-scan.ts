@@ -35,14 +35,14 @@ function bytesOf(characters: string): Uint8Array {
   return set;
 }
 
-/** Returns where blanks from `at` on end; -1 stays -1. */
+/** Returns where the blanks that begin at `at` end; -1 stays -1. */
 export function skipBlanks(body: Buffer, at: number): number {
   let next = at;
   while (blank[body[next] ?? 0] === 1) next += 1;
   return next;
 }
 
-/** Returns where the text ends whose first character is at `at`, behind its closing quote. */
+/** Returns where the text that begins at `at` ends, behind its closing quote. */
 export function skipText(body: Buffer, at: number): number {
   let next = at;
   for (;;) {
@@ -110,7 +110,7 @@ function skipNumber(body: Buffer, at: number): number {
   return skipDigits(body, sign === PLUS || sign === MINUS ? next + 2 : next + 1);
 }
 
-/** Returns where the digits from `at` on end; -1 without any. */
+/** Returns where the digits that begin at `at` end; -1 without any. */
 function skipDigits(body: Buffer, at: number): number {
   let next = at;
   while (digits[body[next] ?? 0] === 1) next += 1;

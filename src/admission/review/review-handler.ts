@@ -19,7 +19,7 @@ export interface ReviewHandlerOptions {
   readonly requestTimeout: Millis;
   /** Absent while nothing is traced. */
   readonly tracing?: Tracing;
-  /** Absent: nobody counts what became of reviews. */
+  /** Absent: the outcomes of reviews are not counted. */
   readonly countReview?: CountReview;
 }
 

@@ -18,7 +18,7 @@ export function reviewOutcome(decision: ReviewDecision, isLate: boolean): Review
 export function reviewCounter(registry: MetricsRegistry, routes: readonly string[]): CountReview {
   const reviews = registry.counter({
     name: 'rollout_operator_admission_reviews_total',
-    help: 'Reviews by their outcome: allowed, denied, or denied as it could not be found out whether they are allowed.',
+    help: 'Reviews by their outcome: allowed, denied, or denied because it could not be determined whether they are allowed.',
     labels: ['route', 'outcome'],
   });
   for (const route of routes) {

@@ -71,7 +71,7 @@ export interface InvalidObject {
 export const doubts = [
   /** The API server, or another that was asked, failed. */
   'DependencyFailed',
-  /** Our Role does not permit to ask. */
+  /** Our Role does not permit asking. */
   'Forbidden',
   /** No server answered in time. */
   'DeadlineExceeded',

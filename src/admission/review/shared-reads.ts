@@ -5,7 +5,7 @@ import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourcePath } from '#kubernetes/resource-path.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
 
-/** A read that hangs is waited for so long; then the next one is sent beside it. */
+/** A read that hangs is waited for so long; then the next one is sent in parallel. */
 const patience = seconds(1);
 
 /**

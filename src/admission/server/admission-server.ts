@@ -34,7 +34,7 @@ export interface AdmissionServerOptions extends AdmissionListenerOptions {
 export interface AdmissionServer {
   /** The port that it listens on. */
   readonly port: number;
-  /** Rejects when it can answer no more, though nobody closed it. */
+  /** Rejects when it can answer no more, though it was not closed. */
   readonly failed: Promise<never>;
   /**
    * Gives new connections this certificate, all of them once it resolves; open ones keep theirs.

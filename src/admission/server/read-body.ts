@@ -8,7 +8,7 @@ export const maxBody = 8 * 1_024 * 1_024;
 /** A body of more bytes than this is read into one piece of memory. */
 const longBody = 256 * 1_024;
 
-/** The part of the room that long bodies leave to others: reviews of usual size find room beside any of them. */
+/** The part of the room that long bodies leave to others: reviews of usual size find room next to any of them. */
 const shortShare = 1 / 4;
 
 /** A body that brings less than so many bytes in so much time is slow. An API server has it at hand and sends it at once. */
@@ -97,7 +97,7 @@ export interface BodyReader {
 }
 
 /**
- * Reads a body to its end, or until it is too long; its bytes stand in `room` until the reader returns. By events
+ * Reads a body to its end, or until it is too long; its bytes stay in `room` until the reader returns. By events
  * and without promises: these would be a tenth of what a review costs.
  */
 export function readBody(request: IncomingMessage, room: BodyRoom, reader: BodyReader): void {

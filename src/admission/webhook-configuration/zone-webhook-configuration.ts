@@ -19,8 +19,8 @@ export const zoneAwarePrefix = 'zone-aware-controllers-';
 export const zoneWebhookName: string = `${zoneAwarePrefix}mutating-webhook-configuration`;
 
 /**
- * Returns the configuration that the peer means to have, and leaves out of its install (EV-2, W-31): an eviction that nobody
- * reviews is refused. What the operator itself needs to come back may always be evicted (W-33).
+ * Returns the configuration that the peer means to have, and leaves out of its install (EV-2, W-31): an eviction that no
+ * server reviews is refused. What the operator itself needs to come back may always be evicted (W-33).
  */
 export function zoneWebhookConfiguration({
   namespace,

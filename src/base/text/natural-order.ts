@@ -27,7 +27,7 @@ export function compareNaturally(left: string, right: string): number {
 
 /**
  * Returns where comparing may start: pods of one set share a long prefix, which is skipped, but for the number that the
- * first difference stands in, or the one character before it that tells which run it belongs to.
+ * first difference is in, or the one character before it that says which run it belongs to.
  */
 function startOfDifference(left: string, right: string): number {
   const shorter = Math.min(left.length, right.length);

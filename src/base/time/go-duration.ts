@@ -25,7 +25,7 @@ const wanted = 'must be a Go duration such as "90s", "1h30m" or "0" (units ns, u
  * Returns the span that a Go duration names: an optional sign, then `0` or one or more decimals each with a unit (IN-16,
  * FL-6). The unit is required, days and weeks do not exist, nothing is trimmed; the range is that of 64 bits of nanoseconds.
  *
- * @param path where `text` stands, for the problem
+ * @param path of `text`, for the problem
  */
 export function parseGoDuration(text: string, path: string): Parsed<Millis> {
   const sign = text.startsWith('-') ? -1n : 1n;

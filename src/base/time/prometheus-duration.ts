@@ -20,7 +20,7 @@ const wanted =
  * Returns the span that a Prometheus duration names (IN-30): a day is 24 h, a week 7 d, a year 365 d. A bare `0` is allowed;
  * decimals, signs and spaces are not.
  *
- * @param path where `text` stands, for the problem
+ * @param path of `text`, for the problem
  */
 export function parsePrometheusDuration(text: string, path: string): Parsed<Millis> {
   if (text === '0') return valid(millis(0));

@@ -10,7 +10,7 @@ const syntax =
  * Returns the time that an RFC 3339 timestamp names (IN-17): upper-case `T` and `Z`, seconds, an offset; nothing is trimmed,
  * and no day is corrected that its month does not have.
  *
- * @param path where `text` stands, for the problem
+ * @param path of `text`, for the problem
  */
 export function parseTimestamp(text: string, path: string): Parsed<Instant> {
   const match = syntax.exec(text);

@@ -55,7 +55,7 @@ const mostUnnamed = 32;
 const writePause = seconds(1);
 
 /**
- * Keeps our CAs in every labelled webhook configuration, no matter who overwrites them, and tells since when all
+ * Keeps our CAs in every labelled webhook configuration, no matter who overwrites them, and says since when all
  * of them carry a CA. A write that fails is tried again, which the peer does not do.
  */
 export class BundlePublisher {
@@ -252,7 +252,7 @@ export class BundlePublisher {
       const fields = { configuration: key, err };
       if (isForbidden(error)) {
         log.error(
-          'the Role does not permit to write CA bundles, so the API server cannot call the webhooks: grant list, watch and patch on webhook configurations in a ClusterRole (patch by name, if names are listed there), or write the CA yourself and set -webhooks.update-ca-bundle=false',
+          'the Role does not permit writing CA bundles, so the API server cannot call the webhooks: grant list, watch and patch on webhook configurations in a ClusterRole (patch by name, if names are listed there), or write the CA yourself and set -webhooks.update-ca-bundle=false',
           fields,
         );
       } else log.warn('cannot write the CA bundle; it is tried again', fields);

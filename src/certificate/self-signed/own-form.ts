@@ -12,7 +12,7 @@ export function ofOurForm({ body, pem }: PemBlock): readonly Authority[] {
       ca && subject === issuer && subject.startsWith('O=') && /^0*7E6$/i.test(serialNumber);
     return isOurs ? [{ id: body, pem, notAfter: instant(validToDate.getTime()) }] : [];
   } catch {
-    // Somebody's text in the form of a certificate is not ours to keep.
+    // A foreign text in the form of a certificate is not ours to keep.
     return [];
   }
 }

@@ -236,7 +236,7 @@ export class RotatingCertificate {
   }
 }
 
-/** Reports whether the same request may succeed a little later, without anybody changing anything. */
+/** Reports whether the same request may succeed a little later, without any change. */
 function isTransient(error: unknown): boolean {
   if (isForbidden(error) || isUnauthorized(error)) return false;
   return errorPolicy(error).kind === 'backoff';

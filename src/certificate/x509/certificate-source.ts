@@ -20,7 +20,7 @@ export interface RunningCertificate {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** A source that is told what to serve. */
+/** A source that serves what it is given. */
 export class SettableSource implements CertificateSource {
   #pair: KeyPair;
   readonly #listeners: (() => void)[] = [];
@@ -37,7 +37,7 @@ export class SettableSource implements CertificateSource {
     this.#listeners.push(changed);
   }
 
-  /** Serves `pair` from now on; tells the listeners where it differs. */
+  /** Serves `pair` from now on; notifies the listeners where it differs. */
   set(pair: KeyPair): void {
     if (pair.cert === this.#pair.cert && pair.key === this.#pair.key) return;
     this.#pair = Object.freeze({ cert: pair.cert, key: pair.key });

@@ -44,7 +44,7 @@ const serials = { ca: '07e6', leaf: '0400' };
 const longestBackdate = minutes(5);
 
 /**
- * Makes a throw-away CA and one leaf, with P-256 keys (D-28). Nobody keeps the key of the CA.
+ * Makes a throw-away CA and one leaf, with P-256 keys (D-28). The key of the CA is not kept.
  *
  * Valid from up to five minutes before `now`: never more than a tenth of `expiration`.
  */

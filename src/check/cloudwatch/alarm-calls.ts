@@ -13,7 +13,7 @@ const mostInCall = 100;
 const apartFor = minutes(10);
 
 /**
- * Which alarms are called for together. CloudWatch refuses a call as a whole because of one name in it, which anybody may have
+ * Which alarms are called for together. CloudWatch refuses a call as a whole because of one name in it, which any client may have
  * written: those of a call that was refused are asked for one by one, and one that is refused alone stays alone for a while.
  */
 export class AlarmCalls {

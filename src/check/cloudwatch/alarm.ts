@@ -1,7 +1,7 @@
 import type { Instant } from '#base/units.ts';
 import type { CheckReason } from '../answer.ts';
 
-/** One alarm as its server tells of it. */
+/** One alarm as its server reports it. */
 export interface Alarm {
   readonly name: string;
   /** As the server wrote it: `OK`, `ALARM`, `INSUFFICIENT_DATA`, or what is not known yet. */
@@ -26,7 +26,7 @@ export type NoAlarms = Extract<
   | 'GivenUp'
 >;
 
-/** What a server tells of the alarms that it was asked for, before anybody judges them. */
+/** What a server reports about the alarms that it was asked for, before they are judged. */
 export type AlarmsRead =
   | {
       readonly kind: 'alarms';

@@ -26,7 +26,7 @@ export interface AlarmAsking {
   readonly sent?: (at: Monotonic) => void;
   /**
    * Answers that were asked for earlier are not taken, but a next round awaited. A caller that counts no answer from before a
-   * certain moment names it here, as the same answer would come again and again. @default one period ago
+   * certain time names it here, as the same answer would come again and again. @default one period ago
    */
   readonly notBefore?: Monotonic;
 }
@@ -56,8 +56,8 @@ const givenUp: Finding = {
 
 /**
  * Alarms, asked for by many and called for together: one round of calls a period at most, for all alarms that were asked for
- * lately. Its answers are kept for a period, so that a caller that asks meanwhile has one at once, and knows how old it is. Nobody
- * asks: nothing is called.
+ * lately. Its answers are kept for a period, so that a caller that asks meanwhile has one at once, and knows how old it is. While
+ * no caller asks, no call is made.
  */
 export class Alarms {
   readonly #clock: Clock;
@@ -146,7 +146,7 @@ export class Alarms {
     return round.names.has(name) && round.at >= notBefore;
   }
 
-  /** Sets the timer of the next round where a caller waits for it, and cancels it where nobody does any more. */
+  /** Sets the timer of the next round where a caller waits for it, and cancels it where none does any more. */
   #schedule(): void {
     const isRunning = this.#round !== undefined && this.#round.findings === undefined;
     const isNeeded = [...this.#waiting].some((each) => !this.#isComing(each));

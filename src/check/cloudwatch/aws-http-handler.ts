@@ -76,7 +76,7 @@ export class AwsHttpHandler {
   readonly #pools: ServerPools;
   /** Once it could be read. */
   #trust: ServerTrust | undefined;
-  /** Of requests that nobody can give up who asks for them. */
+  /** Of requests that their callers cannot abort. */
   #fetching = new AbortController();
   #isClosed = false;
 

@@ -33,7 +33,7 @@ export interface CloudWatchOptions {
   readonly longestAnswer?: number;
 }
 
-/** The SDK asks an endpoint on the same node several times; after a second of silence it would warn, beside our log. */
+/** The SDK asks an endpoint on the same node several times; after a second of silence it would warn, bypassing our log. */
 const metadataTimeout = millis(750);
 /** What the SDK hands on to the reader of credentials: shared files may have been renewed since it read them. */
 const readAnew = { ignoreCache: true };
@@ -128,7 +128,7 @@ class CloudWatch implements AlarmSource {
     return failed('Unreadable', `its answer has more than ${mostPages} pages`);
   }
 
-  /** Waits until there are credentials, or none to be had; a helper for them can be given up by nobody. */
+  /** Waits until there are credentials, or none to be had; a helper for them cannot be aborted. */
   async #resolved({ config }: CloudWatchClient): Promise<void> {
     // A caller that waited for those first gets the reason why there are none, and may have given them up.
     await this.#resolving?.catch(() => undefined);

@@ -163,7 +163,7 @@ for (const [lane, { start, skip }] of Object.entries(lanes)) {
   });
 }
 
-/** An agent tells the servers a moment later. */
+/** An agent tells the servers shortly afterwards. */
 async function eventually(holds: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
     if (await holds()) return;

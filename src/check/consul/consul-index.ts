@@ -6,7 +6,7 @@ const indexSyntax = /^\d{1,20}$/;
 
 /**
  * Returns the index that the next question has (CONSUL-15). One that is missing, is no number, is below 1 or went backwards starts
- * anew: the server may have been restored, or be another one, and would let the question wait for a change that has been.
+ * again: the server may have been restored, or be another one, and would let the question wait for a change that has been.
  *
  * @param asked the index of the question
  * @param told the header `X-Consul-Index` of its answer

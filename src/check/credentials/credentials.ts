@@ -15,7 +15,7 @@ interface Known {
 
 /** So long what was read is taken for what is there: many ask by one Secret at the same time. */
 const freshFor = seconds(1);
-/** Nobody asked by a Secret for so long: what was there is not kept in memory. */
+/** No request used a Secret for so long: what was there is not kept in memory. */
 const forgottenAfter = seconds(60);
 
 /**
@@ -82,7 +82,7 @@ export class SecretReads {
     this.#credentials = credentials;
   }
 
-  /** Returns what reads those of `names` that were not read a moment ago, or in this pass; undefined where none is left. */
+  /** Returns what reads those of `names` that were not read just now, or in this pass; undefined where none is left. */
   missing(
     namespace: string,
     names: readonly string[],

@@ -6,7 +6,7 @@ import { basicAuthorization } from '../prometheus/prometheus-url.ts';
 /** Keys of a Secret with credentials, as at the peer; others are ignored. */
 type CredentialKey = 'token' | 'username' | 'password';
 
-/** Key of a Secret under which an authority's certificates stand; ours. */
+/** Key of a Secret under which an authority's certificates are stored; ours. */
 const authorityKey = 'ca.crt';
 
 /**

@@ -34,7 +34,7 @@ interface Pool {
   readonly transports: Map<string, Promise<ByteTransport>>;
 }
 
-/** Connections by server; those that nobody has used for a while are ended when another client asks. */
+/** Connections by server; those that have not been used for a while are ended when another client asks. */
 export class ServerPools {
   readonly #options: ServerPoolsOptions;
   readonly #hosts: HostLookup;

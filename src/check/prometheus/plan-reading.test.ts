@@ -83,7 +83,7 @@ const cases: Record<string, Case> = {
   },
   'cannot judge a text, with bounds or without [phased 41]': {
     candidate: text,
-    want: 'unknown: the query gives a text',
+    want: 'unknown: the query gives a string',
   },
   'cannot judge series over time by bounds': {
     rule: upTo5,

@@ -27,7 +27,7 @@ export interface Rule {
   readonly onNoData?: CheckVerdict;
   /** What a value is that is no number; counts where there are bounds. @default 'unknown' */
   readonly onNotANumber?: CheckVerdict;
-  /** Of several values: all must pass, any, or nobody can tell; counts where there are bounds. @default 'all' */
+  /** Of several values: all must pass, any, or it cannot be decided; counts where there are bounds. @default 'all' */
   readonly several?: 'all' | 'any' | 'unknown';
   /** Whether an answer that may not be whole is believed. @default 'believed' */
   readonly onWarnings?: 'believed' | 'unknown';
@@ -71,7 +71,7 @@ function judge(candidate: QueryReading, baseline: QueryReading | undefined, rule
     case 'no-data':
       return noData(rule);
     case 'string':
-      return judged('unknown', 'WrongType', 'the query gives a text');
+      return judged('unknown', 'WrongType', 'the query gives a string');
     case 'matrix':
       return judgeSeries(candidate.series, rule);
     case 'scalar':

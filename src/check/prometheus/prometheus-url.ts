@@ -2,7 +2,7 @@ import { invalid, type Parsed, valid } from '#base/parsed.ts';
 import { quoted } from '#base/text/quoted.ts';
 import { requestUriProblem, urlParts } from './go-url.ts';
 
-/** Where a Prometheus server answers, and as whom the URL itself says to ask. */
+/** Where a Prometheus server answers, and with which credentials, as the URL itself says. */
 export interface PrometheusUrl {
   /** Scheme, host and port. */
   readonly origin: string;

@@ -11,13 +11,13 @@ export const querySchema: JsonObject = {
   thresholdRange: {
     type: 'object',
     description:
-      'What every value of the answer must be within, ends included. Without it any answer with data is a success. Unknown to the peer.',
+      'The range of every value of the answer, ends included. Without it any answer with data is a success. An extension of this operator.',
     properties: { min: { type: 'number' }, max: { type: 'number' } },
   },
   onNoData: {
     type: 'string',
     description:
-      'What an answer without data is: Fail, as where nothing is written, or Pass. Unknown to the peer.',
+      'What an answer without data is: Fail, which is the default, or Pass. An extension of this operator.',
     enum: ['Fail', 'Pass'],
   },
   insecureSkipVerify: {

@@ -8,7 +8,7 @@ export interface Sample {
   readonly text: string;
 }
 
-/** What a query gave, before anybody judges it. */
+/** What a query gave, before it is judged. */
 export type QueryReading =
   | {
       /** One element for each series, of which there is at least one. */

@@ -31,7 +31,7 @@ const mostBytes: Readonly<Record<Route['kind'], number>> = {
 /** Requests that are under way at once; a client that comes then is asked to come again. */
 const mostAtOnce = 32;
 
-/** Serves the deploy API beside `/ready`, `/live` and `/metrics`. @throws {Error} one sentence, where it cannot listen */
+/** Serves the deploy API together with `/ready`, `/live` and `/metrics`. @throws {Error} one sentence, where it cannot listen */
 export async function startApiServer(options: ApiServerOptions): Promise<HttpServer> {
   const { clock, logger, host, port, certificate } = options;
   const registry = createMetricsRegistry();

@@ -33,7 +33,7 @@ export class Callbacks {
     if (typeof callback === 'string') return refusal(400, callback);
     const id = deployIdIn(stageId);
     if (id === undefined) return unknownStage;
-    // The key stands outside of what is signed: a callback that is repeated under another key is known by the body.
+    // The key is outside of what is signed: a callback that is repeated under another key is known by the body.
     const digest = createHash('sha256').update(request.body).digest('hex');
     const changed = await store.change(id, (deploy) => decided(deploy, callback, { key, digest }));
     if (changed === undefined) return unknownStage;

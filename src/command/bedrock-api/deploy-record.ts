@@ -46,7 +46,7 @@ export function newRecord(
   return { id, isAutomatic: begun.isAutomatic, phases, current: 0 };
 }
 
-/** Returns `record` with its phase `at` begun, under a stage id that nobody has seen yet. */
+/** Returns `record` with its phase `at` begun, under a new stage id. */
 export function withBegun(record: DeployRecord, at: number, stageId: string): DeployRecord {
   return {
     ...changed(record, at, (phase) => ({ ...phase, stageId, result: undefined })),

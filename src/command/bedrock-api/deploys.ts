@@ -52,7 +52,7 @@ export function begun(
   return { kind: 'change', change: { record: withBegun(record, at, stageId), spec } };
 }
 
-/** Makes deploys, tells of them, and does with them what is asked (H-21). */
+/** Makes deploys, reports on them, and does with them what is asked (H-21). */
 export class Deploys {
   readonly #options: DeploysOptions;
 

@@ -92,7 +92,7 @@ function tlsProblem(options: Options, host: string): string | undefined {
   if (one !== undefined && both.length === 0)
     return `--tls-cert and --tls-key need each other: got --${one} alone`;
   const isHere = ['localhost', '127.0.0.1', '::1'].includes(host);
-  // A token in the open is everybody's.
+  // A token in the open is open to everyone.
   if (one === undefined && !isHere)
     return '--tls-cert and --tls-key are needed, unless it listens on this host alone';
   const isEverywhere = host === '0.0.0.0' || host === '::';

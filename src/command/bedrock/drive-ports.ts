@@ -11,7 +11,7 @@ export interface ClusterAccess {
   close(): Promise<void>;
 }
 
-/** Which deploy API is asked, and as whom. */
+/** Which deploy API is called, and with which credentials. */
 export interface ApiAddress {
   readonly url: URL;
   /** A path. */

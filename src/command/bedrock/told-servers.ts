@@ -7,13 +7,13 @@ import type { ByteTransport } from '#kubernetes/transport/undici-transport.ts';
 const longestAnswer = 4_194_304;
 
 /**
- * What servers were told of who asks. They may repeat it, in a refusal or in an object, and what is shown on a terminal is
+ * The credentials that servers were sent. They may repeat it, in a refusal or in an object, and what is shown on a terminal is
  * kept in logs of builds.
  */
 export class ToldServers {
   readonly #told = new Set<string>();
 
-  /** Returns `text` without what any server was told. */
+  /** Returns `text` without the credentials that any server was sent. */
   without(text: string): string {
     return [...this.#told].reduce(withoutSecret, text);
   }
@@ -25,7 +25,7 @@ export class ToldServers {
         const { headers: { authorization = '' } = {} } = request;
         this.#told.add(authorization);
         const answer = await transport.request({ ...request, longestAnswer });
-        // Before anybody cuts it: a part of a token is none that could be found.
+        // Before it is cut: a part of a token is none that could be found.
         return { ...answer, body: Buffer.from(this.without(Buffer.from(answer.body).toString())) };
       },
       stream: (request) => transport.stream(request),

@@ -2,7 +2,7 @@ import type { LineSink } from '#telemetry/log/line-logger.ts';
 
 /**
  * Returns a sink to standard error, all lines of one turn of the event loop in one write: under load a write a line costs as
- * much as the work that it tells of. What waits when the process exits is written then, also after an uncaught exception;
+ * much as the work that it reports. What waits when the process exits is written then, also after an uncaught exception;
  * what must outlive a SIGKILL has to be flushed.
  */
 export function standardErrorSink(): LineSink {

@@ -18,11 +18,11 @@ interface OutsideParts {
   readonly log: Logger;
 }
 
-/** The version of what receivers are told, as its schema names it. */
+/** The version of what receivers are sent, as its schema names it. */
 const version = 'callback.v1';
 
 /**
- * Returns whom rollouts talk to, as the command line says, and what ends all connections to them.
+ * Returns the servers that rollouts call, as the command line says, and what ends all connections to them.
  *
  * @throws {Error} all that is wrong with the list of hosts
  */

@@ -25,7 +25,7 @@ export interface ManagerParts<Door> extends ManagerOptions<Door> {
 
 /** One of the names under which the program runs as a manager of controller-runtime. */
 export interface Manager<Door> {
-  /** Stands in the identity of a process whose host has no name. */
+  /** Used in the identity of a process whose host has no name. */
   readonly name: string;
   /** Returns what it shares with the other names, in the operator's own namespace. */
   readonly sharedConfig: (door: Door, namespace: string) => Config;

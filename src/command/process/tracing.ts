@@ -73,7 +73,7 @@ const losses: readonly SpanLoss[] = ['QueueFull', 'NotSent'];
 export function lossCounter(registry: MetricsRegistry): (why: SpanLoss, spans: number) => void {
   const lost = registry.counter({
     name: 'rollout_operator_lost_spans_total',
-    help: 'Spans that no collector got, as too many waited to be sent or as it did not take them.',
+    help: 'Spans that no collector received, as too many waited to be sent or as it did not accept them.',
     labels: ['reason'],
   });
   for (const reason of losses) lost.add({ reason }, 0);

@@ -67,7 +67,7 @@ function serverFlags(set: FlagSet) {
     }),
     excludedUserAgents: set.add(`${prefix}.excluded-user-agents`, csvKind, {
       default: [],
-      help: 'Comma-separated regular expressions; a request whose User-Agent matches one is not validated.',
+      help: 'Comma-separated regular expressions; a request with a User-Agent that matches one is not validated.',
     }),
   } as const;
 }
@@ -157,7 +157,7 @@ function leaderElectionFlags(set: FlagSet) {
     }),
     leaseDuration: set.add(`${prefix}.lease-duration`, durationKind, {
       default: seconds(15),
-      help: 'Time after the last renewal that was seen until another replica takes the Lease. At most 10m.',
+      help: 'Time after the last observed renewal before another replica takes the Lease. At most 10m.',
     }),
     renewDeadline: set.add(`${prefix}.renew-deadline`, durationKind, {
       default: seconds(10),
@@ -165,7 +165,7 @@ function leaderElectionFlags(set: FlagSet) {
     }),
     retryPeriod: set.add(`${prefix}.retry-period`, durationKind, {
       default: seconds(2),
-      help: 'Time between two tries to take or to renew the Lease. 1.2 times of it are less than the renew deadline.',
+      help: 'Time between two tries to take or to renew the Lease. 1.2 times this must be less than the renew deadline.',
     }),
     resourceName: set.add(`${prefix}.resource-name`, stringKind, {
       default: 'rollout-operator',

@@ -71,7 +71,7 @@ export class FlagSet {
   readonly #program: string;
   readonly #flags = new Map<string, AnyFlag>();
 
-  /** @param program stands in the head of the usage listing */
+  /** @param program named in the head of the usage listing */
   constructor(program: string) {
     this.#program = program;
   }
@@ -88,7 +88,7 @@ export class FlagSet {
     return flag;
   }
 
-  /** Reads `args` (without the program) until the first that is no flag; that one and what follows is ignored, and told (FL-3). */
+  /** Reads `args` (without the program) until the first that is no flag; that one and what follows is ignored, and reported (FL-3). */
   parse(args: readonly string[]): FlagOutcome {
     let next = 0;
     while (next < args.length) {

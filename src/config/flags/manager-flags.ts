@@ -72,7 +72,7 @@ function serverFlags(set: FlagSet, { probes, metrics }: ManagerDefaults) {
     }),
     areMetricsSecure: set.add('metrics-secure', boolKind, {
       default: metrics?.isSecure ?? true,
-      help: 'Serve /metrics over HTTPS, to those only whose token the API server lets get it.',
+      help: 'Serve /metrics over HTTPS, and only to clients that the API server permits getting it.',
     }),
     /** Undefined: not served. */
     probeAddress: set.add('health-probe-bind-address', addressKind, {

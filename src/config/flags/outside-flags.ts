@@ -25,7 +25,7 @@ export interface OutsideConfig {
   };
 }
 
-/** Adds to `set` the flags of those who are told how rollouts go. */
+/** Adds to `set` the flags of receivers that are notified of rollouts. */
 export function outsideFlags(set: FlagSet): OutsideFlags {
   return allOfOutside(set);
 }
@@ -48,7 +48,7 @@ function allOfOutside(set: FlagSet) {
     }),
     signingKeyFile: set.add('callback-signing-key-file', stringKind, {
       default: '',
-      help: 'File with the key that signs callbacks whose resource names none. When empty: these are not signed.',
+      help: 'File with the key that signs callbacks of resources that name none. When empty: these are not signed.',
     }),
     isLoopbackPermitted: set.add('callback-permit-loopback', boolKind, {
       default: false,

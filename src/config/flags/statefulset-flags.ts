@@ -16,7 +16,7 @@ function rolloutFlags(set: FlagSet) {
   return {
     watchedNamespace: set.add('watch-namespace', stringKind, {
       default: '',
-      help: 'The only namespace whose StatefulsetRollouts are carried out. When empty: those of all.',
+      help: 'The only namespace in which StatefulsetRollouts are carried out. When empty: all of them.',
     }),
     partialAging: set.add('partial-rollout-aging', durationKind, {
       default: minutes(1_440),
@@ -24,7 +24,7 @@ function rolloutFlags(set: FlagSet) {
     }),
     isPinAssumed: set.add('pin-assume-patched', boolKind, {
       default: false,
-      help: 'Pin pods before Kubernetes 1.29, too: its StatefulSet controller has the fix of kubernetes/kubernetes 120731.',
+      help: 'Pin pods before Kubernetes 1.29, too: assume that its StatefulSet controller has the fix of kubernetes/kubernetes 120731.',
     }),
   } as const;
 }

@@ -4,7 +4,7 @@ import type { Monotonic } from '#base/units.ts';
 export type ProvenBudgets =
   /** All budgets of that time are in the view. */
   | { readonly kind: 'proven'; readonly provenAt: Monotonic }
-  /** The Role does not permit to list them: they are no part of the view, and that was reported at the start (D-51). */
+  /** The Role does not permit listing them: they are no part of the view, and that was reported at the start (D-51). */
   | { readonly kind: 'not-permitted' };
 
 /** What the view shows of budgets. */
@@ -14,7 +14,7 @@ export type BudgetProof = ProvenBudgets | { readonly kind: 'unproven' };
 export interface BudgetSight {
   /** Returns how old the view of the budgets over the group `key` is. */
   proof(key: string): BudgetProof;
-  /** Makes the view new by a request, such as a look whether the server has the type by now. @throws what it fails with */
+  /** Makes the view new by a request, such as a check whether the server has the type by now. @throws what it fails with */
   look(key: string, signal: AbortSignal): Promise<void>;
 }
 

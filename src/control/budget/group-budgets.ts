@@ -33,7 +33,7 @@ export interface GroupBudgets extends BudgetSight {
    */
   judge(wanted: readonly WantedDisruption[], now: Instant): readonly Permission[];
   /**
-   * Has the ledgers store what {@link judge} calls `to-ask`; what becomes of it {@link judge} tells then.
+   * Has the ledgers store what {@link judge} calls `to-ask`; {@link judge} then returns the result.
    *
    * @throws what a request fails with; the reason of `signal` when that aborts first
    */
@@ -43,7 +43,7 @@ export interface GroupBudgets extends BudgetSight {
    * is taken back.
    */
   wants(key: string, uids: ReadonlySet<string>): void;
-  /** Says who tells what is under way, from now on. */
+  /** Says who says what is under way, from now on. */
   follow(underWay: DisruptionsUnderWay): void;
 }
 

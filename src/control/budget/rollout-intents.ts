@@ -15,7 +15,7 @@ export class RolloutIntents {
     else this.#wanted.set(name, uids);
   }
 
-  /** Says who tells what `capability` has under way, from now on. */
+  /** Says who says what `capability` has under way, from now on. */
   follow(capability: string, underWay: DisruptionsUnderWay): void {
     this.#underWay.set(capability, underWay);
   }

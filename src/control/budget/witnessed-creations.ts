@@ -17,7 +17,7 @@ export interface CreatedBudget {
 /**
  * Which budgets this process saw being made: of these a ledger that is missing is empty, as nothing was granted yet (D-34).
  *
- * That holds only for a moment. Every replica grants: some seconds later another one may have written a ledger, which
+ * That holds only briefly. Every replica grants: some seconds later another one may have written a ledger, which
  * a user has deleted since, and what it held still counts. So a budget that was made longer ago is one whose creation was
  * not seen, however well it was; and so is one whose creation is reported late, as by a watch that resumes, or is dated by a
  * clock that differs from ours.

@@ -57,12 +57,12 @@ export class NamespaceReads<View extends Cached> {
     this.#rounds = new SharedRounds(ports.clock);
   }
 
-  /** Reports whether anything tells what `namespace` has, however long ago. */
+  /** Reports whether anything says what `namespace` has, however long ago. */
   hasRead(namespace: string): boolean {
     return this.#ports.informer.hasSynced || this.#reads.has(namespace);
   }
 
-  /** Returns the namespaces of which lists tell something that the cache alone does not. */
+  /** Returns the namespaces of which lists show something that the cache alone does not. */
   namespaces(): readonly string[] {
     return [...this.#reads.keys()];
   }
@@ -105,7 +105,7 @@ export class NamespaceReads<View extends Cached> {
    * Lists the objects of `namespace`; all share the request who ask before it is sent. A server that does not have the type
    * is asked for that alone.
    *
-   * @throws what the client throws when the answer tells neither; RevisionWentBackError when it is older than what had been
+   * @throws what the client throws when the answer shows neither; RevisionWentBackError when it is older than what had been
    * seen (D-6), LaggingReadError when it is older than what we had written; the reason of `signal` when that aborts first
    */
   look(namespace: string, signal: AbortSignal): Promise<void> {

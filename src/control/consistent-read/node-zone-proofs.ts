@@ -13,9 +13,9 @@ export interface NodeZoneProofPorts {
   readonly zones: Pick<PodZones, 'zoneOfNode'>;
 }
 
-/** What a read told of a node. */
+/** What a read showed of a node. */
 interface Told {
-  /** Undefined where the node is gone, or tells no zone any more: its pods keep the one that it had. */
+  /** Undefined where the node is gone, or shows no zone any more: its pods keep the one that it had. */
   readonly zone: string | undefined;
   readonly at: Monotonic;
 }
@@ -36,7 +36,7 @@ export class UnshownZoneError extends Error {
 
 /**
  * By what it is proven that nodes are in the zones that their cache shows: a read of each. A cache that lags would let a step
- * take pods of two zones where a node was labelled anew, or replaced by one of its name elsewhere.
+ * take pods of two zones where a node was labelled again, or replaced by one of its name elsewhere.
  */
 export class NodeZoneProofs {
   readonly #ports: NodeZoneProofPorts;

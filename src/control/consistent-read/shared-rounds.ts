@@ -9,7 +9,7 @@ import { seconds } from '#base/units.ts';
  */
 export type Round = (signal: AbortSignal, sent: () => void) => Promise<void>;
 
-/** A round that hangs is waited for so long; then the next one begins beside it. */
+/** A round that hangs is waited for so long; then the next one begins in parallel. */
 const patience = seconds(1);
 
 /** The rounds of one key. */
@@ -21,7 +21,7 @@ interface Lane {
 
 /**
  * Reads that all share who ask **before they are sent**: one that is under way may be answered by what was before the
- * question. So of each key at most one round is under way and one waits for its end, or for the second after which nobody
+ * question. So of each key at most one round is under way and one waits for its end, or for the second after which no caller
  * waits for a round that hangs: a flood of equal questions costs two rounds and not one each.
  */
 export class SharedRounds {
@@ -41,7 +41,7 @@ export class SharedRounds {
   async join(key: string, round: Round, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const lane = getOrAdd(this.#lanes, key, newLane);
-    // One that all have left is given up, and answers nobody.
+    // One that all have left is given up, and answers no caller.
     if (lane.next?.isWanted !== true) lane.next = new SharedRound(round);
     const answer = lane.next.join(signal);
     if (lane.underWay === 0) this.#begin(key, lane);

@@ -76,8 +76,8 @@ export type Decision =
       readonly because: Because<Reason>;
     }
   /**
-   * A pod of `set` is asked since when it has been prepared to go (POST), or told that it stays (DELETE). Told by who makes the
-   * call: no Event tells of each.
+   * A pod of `set` is asked how long it has been prepared to go (POST), or notified that it stays (DELETE). Reported by what makes the
+   * call: no Event reports each.
    */
   | {
       readonly kind: 'call-pod';

@@ -1,4 +1,4 @@
-/** What a reason is: one row of the table of a capability, read by all that tells of it, and by `docs/reasons.md`. */
+/** What a reason is: one row of the table of a capability, read by all that reports it, and by `docs/reasons.md`. */
 export interface ReasonEntry {
   /**
    * `act`: something is done. `hold`: nothing is done, and why; also a label of the blocked gauge. `warn`: input

@@ -9,33 +9,31 @@ export const reasonCatalogue = {
     'The pod runs another revision than its set wants, and the budget allows its restart.',
   ),
   StuckPodReplaced: act(
-    'The pod is outdated and cannot become ready by itself: its containers cannot start, or it has not been ready for -rollout.stuck-after on end.',
+    'The pod is outdated and cannot become ready by itself: its containers cannot start, or it has not been ready for the whole of -rollout.stuck-after.',
   ),
   RollingBack: act(
-    'An update has failed permanently, and the pod runs its revision: only PhasedRollouts do so.',
+    'An update has failed permanently, and the pod runs its revision; only PhasedRollouts roll back.',
   ),
   DownscaleDelayElapsed: act(
-    'Each pod that goes said, no more than 10 s ago, that it has been prepared for at least the delay of its set.',
+    'Each pod that goes has answered within the last 10 s that it has been prepared for at least the delay of its set.',
   ),
   ZoneUpdated: act('All pods of the set run its update revision and are available.'),
   ScaledToLeader: act(
-    'The set has other replicas than the leader that it follows, and may go there.',
+    'The replicas of the set differ from those of the leader that it follows, and the set may be scaled.',
   ),
   ScaledToReference: act(
-    'The set has other replicas than the resource that it mirrors asks for, and may go there.',
+    'The replicas of the set differ from those that the mirrored resource asks for, and the set may be scaled.',
   ),
-  ScaledByForce: act('The set has other replicas than grafana.com/rollout-force-replicas says.'),
+  ScaledByForce: act('The replicas of the set differ from grafana.com/rollout-force-replicas.'),
   ReplicasWrittenBack: act(
     'status.replicas of a mirrored resource is not the greatest count of the sets that mirror it.',
   ),
-  PodPreparing: act('The pod is to go, and is asked since when it has been prepared.'),
-  PodReleased: act(
-    'The pod stays, and has not yet answered that it is not prepared to go any more.',
-  ),
+  PodPreparing: act('The pod is to go, and is asked how long it has been prepared.'),
+  PodReleased: act('The pod stays, and has not yet confirmed that it is no longer prepared to go.'),
 
   ZoneNotReady: hold(
     'Exactly one zone has unavailable pods, none of which may be replaced now.',
-    'Look at the pods that the message names; a corrected template reaches those at once that cannot become ready by themselves, the others when they are ready.',
+    'Look at the pods that the message names; a corrected template reaches those that cannot become ready by themselves at once, and the others when they are ready.',
   ),
   ZoneSettling: hold(
     'The only unavailable pods of the zone are ready, but not yet for minReadySeconds.',
@@ -51,7 +49,7 @@ export const reasonCatalogue = {
   ),
   PausedZoneUnavailable: alarm(
     'A paused zone has unavailable pods, so no other zone may lose one.',
-    'Repair the paused zone, or take the annotation grafana.com/rollout-paused off.',
+    'Repair the paused zone, or remove the annotation grafana.com/rollout-paused.',
   ),
   MaxUnavailableReached: hold(
     'The zone has as many unavailable pods as rollout-max-unavailable allows.',
@@ -63,7 +61,7 @@ export const reasonCatalogue = {
   ),
   Paused: wish(
     'The set carries grafana.com/rollout-paused: "true" and has outdated pods.',
-    'Take the annotation off to go on.',
+    'Remove the annotation to go on.',
   ),
   BudgetRefused: hold(
     'A disruption budget refuses the deletion of every pod that could be next.',
@@ -71,47 +69,47 @@ export const reasonCatalogue = {
   ),
   BudgetUnclear: alarm(
     'It is unknown which disruption budget governs a pod, or which disruptions that budget has granted.',
-    'Let exactly one ZoneAwarePodDisruptionBudget select the pod, and correct one that cannot be read; where the message says until when, wait.',
+    'Let exactly one ZoneAwarePodDisruptionBudget select the pod, and correct any that cannot be read; if the message gives a time, wait until then.',
   ),
   DownscaleDelayed: secondary(
     'The pod with the highest ordinal is prepared to go, but not yet for rollout-delayed-downscale.',
     'Wait; the message says until when. Raise the wanted count again to cancel.',
   ),
   AwaitingPods: secondary(
-    'Pods are being asked since when they have been prepared to go.',
+    'Pods are being asked how long they have been prepared to go.',
     'Wait for their answers, each at most -pods.client-timeout.',
   ),
   PodNotPrepared: alarm(
-    'A pod that is to go does not say that it is prepared, so that it and all below it stay.',
+    'A pod that is to go does not confirm that it is prepared, so it and all pods with lower ordinals stay.',
     'Look at the pod that the message names; its endpoint must answer 2xx with a JSON "timestamp".',
   ),
   InvalidDelayedDownscale: alarm(
     'The annotations of delayed down-scale cannot be read, or no pod can be called with them.',
-    'Correct the annotation that the message names, or take both off to scale without delay.',
+    'Correct the annotation that the message names, or remove both to scale without delay.',
   ),
   ConflictingOwners: alarm(
-    'Another kind of resource, such as a PhasedRollout, also names a set of the group, so that neither of the two rolls out or scales the set.',
-    'Delete one of the two, or take the label rollout-group off the set.',
+    'Another kind of resource, such as a PhasedRollout, also names a set of the group, so neither of the two rolls out or scales the set.',
+    'Delete one of the two, or remove the label rollout-group from the set.',
   ),
   WrongUpdateStrategy: alarm(
-    'A set of the group has another update strategy than OnDelete.',
+    'A set of the group has an update strategy other than OnDelete.',
     'Set spec.updateStrategy.type to OnDelete in the set that the message names.',
   ),
   SetTooLarge: alarm(
-    'A set of the group has more than 20000 replicas, which is more than is looked at.',
+    'A set of the group has more than 20000 replicas, more than this operator handles.',
     'Correct spec.replicas of the set that the message names.',
   ),
   RevisionMissing: alarm(
     'The status of a set lacks its current or its update revision.',
-    'Wait for the StatefulSet controller; if it lasts, look whether that controller runs.',
+    'Wait for the StatefulSet controller; if it lasts, check whether that controller runs.',
   ),
   RevisionUnknown: hold(
     'The StatefulSet controller has not yet observed the newest spec of a set.',
-    'Wait for the StatefulSet controller; if it lasts, look whether that controller runs.',
+    'Wait for the StatefulSet controller; if it lasts, check whether that controller runs.',
   ),
   AwaitingPredecessor: hold(
-    'A request that an earlier process sent may still arrive, so that nothing is disrupted until -rollout.predecessor-horizon has passed.',
-    'Wait; the message says until when. An operator that ends in good order under a Role that permits Leases spares its successor the wait.',
+    'A request that an earlier process sent may still arrive, so nothing is disrupted until -rollout.predecessor-horizon has passed.',
+    'Wait; the message says until when. An operator that shuts down cleanly under a Role that permits Leases spares its successor the wait.',
   ),
   AwaitingAnswer: hold(
     'A deletion or a scaling got no answer, so it counts as done until the pod or the set shows otherwise.',
@@ -119,15 +117,15 @@ export const reasonCatalogue = {
   ),
   ViewNotFresh: alarm(
     'The view of the group cannot be proven to be at most 10 s old, or has not been kept up to date for 30 s.',
-    'Look whether the API server answers lists and watches of this operator.',
+    'Check whether the API server answers lists and watches of this operator.',
   ),
   AwaitingOwnWrite: alarm(
     'A write of this operator is not shown by its watch yet.',
-    'Wait; if it lasts, look whether the API server answers watches of this operator.',
+    'Wait; if it lasts, check whether the API server answers watches of this operator.',
   ),
   AwaitingRequest: hold(
     'A request that the next step needs has had no answer for more than 10 s.',
-    'Look whether the API server answers; each request ends after 30 s, and is tried again.',
+    'Check whether the API server answers; each request ends after 30 s, and is tried again.',
   ),
   RequestRefused: alarm(
     'The API server refuses a request that the next step needs.',
@@ -140,11 +138,11 @@ export const reasonCatalogue = {
   ),
   LeaderNotReady: secondary(
     'A set grows only once its leader is ready, and it is not.',
-    'Wait for the pods of the leader, or take grafana.com/rollout-upscale-only-when-leader-ready off.',
+    'Wait for the pods of the leader, or remove grafana.com/rollout-upscale-only-when-leader-ready.',
   ),
   MinimumTimeNotElapsed: secondary(
     'Another zone of the group was scaled down, and the minimum time since then has not passed.',
-    'Wait; the message says since when. grafana.com/rollout-force-replicas does not wait.',
+    'Wait; the message says until when. grafana.com/rollout-force-replicas does not wait.',
   ),
   MinimumTimeUnknown: alarm(
     'A zone was scaled down, and the label grafana.com/min-time-between-zones-downscale of a set that is to shrink is missing or cannot be read.',
@@ -156,7 +154,7 @@ export const reasonCatalogue = {
   ),
   ConflictingSources: alarm(
     'A set has both a leader and a resource to mirror.',
-    'Take the annotations of one of them off.',
+    'Remove the annotations of one of them.',
   ),
   ReferenceUnresolved: alarm(
     'The API server has no resource of the kind and group that a set mirrors.',
@@ -164,7 +162,7 @@ export const reasonCatalogue = {
   ),
   ReferenceUnreadable: alarm(
     'The replicas of the resource that a set mirrors cannot be read; nothing is scaled on a guess.',
-    'Look whether the resource exists, and whether the Role permits to get its scale subresource.',
+    'Check whether the resource exists, and whether the Role permits getting its scale subresource.',
   ),
   ZoneBeingChanged: hold(
     'A set is to lose pods while another zone of the group lacks pods that this operator may have taken.',
@@ -175,15 +173,15 @@ export const reasonCatalogue = {
     'Wait; one set is scaled at a time.',
   ),
   ScaleRefused: alarm(
-    'The API server, or a webhook, refuses to change the replicas of a set, or those that a mirrored resource reports; it is tried again ever more rarely.',
+    'The API server, or a webhook, refuses to change the replicas of a set, or those that a mirrored resource reports; it is retried at growing intervals.',
     'Look at the message; often a webhook protects the pods, or a permission is missing.',
   ),
   ReplicasContested: alarm(
-    'Another client keeps changing back the replicas of a set, or those that a mirrored resource reports; they are written ever more rarely.',
-    'Let only one of them own the value: take the autoscaler or the annotation off the set, or switch the write-back off.',
+    'Another client keeps changing back the replicas of a set, or those that a mirrored resource reports; they are written at growing intervals.',
+    'Let only one of them own the value: remove the autoscaler or the annotation from the set, or switch the write-back off.',
   ),
   RevisionContested: alarm(
-    'Another client keeps changing back status.currentRevision of a set that is up to date; it is written ever more rarely.',
+    'Another client keeps changing back status.currentRevision of a set that is up to date; it is written at growing intervals.',
     'Let only the StatefulSet controller and this operator write the status of the set.',
   ),
 
@@ -200,7 +198,7 @@ export const reasonCatalogue = {
     'Use true or false.',
   ),
   WriteBackForbidden: warn(
-    'The Role does not permit to write the status of a mirrored resource; it is not tried again.',
+    'The Role does not permit writing the status of a mirrored resource; it is not tried again.',
     'Grant patch on the status subresource, or switch the write-back off by its annotation.',
   ),
   BudgetUnreadable: warn(
@@ -217,7 +215,7 @@ export const reasonCatalogue = {
   ),
   BudgetLedgerUnknown: warn(
     'The ConfigMap with the ledger of a disruption budget is missing, or cannot be read.',
-    'Wait 120 s; one that a newer version wrote is left alone, and has to be deleted to go on with this one.',
+    'Wait 120 s. A ledger that a newer version wrote is left alone; delete it to go on with this version.',
   ),
   InvalidMaxUnavailable: warn(
     'rollout-max-unavailable cannot be read; 1 is used.',

@@ -27,7 +27,7 @@ export interface ReportSubject {
   readonly reasons: Readonly<Record<string, ReasonEntry>>;
 }
 
-/** A decision as far as reports tell it. */
+/** A decision as far as reports show it. */
 export interface Reported {
   readonly kind: string;
   readonly set: SetRef;

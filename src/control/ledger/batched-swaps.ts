@@ -74,7 +74,7 @@ const atOnce = 3;
 const pauses = { first: millis(20), longest: millis(640) };
 /** Failures in a row of the API server after which the caller hears of it. */
 const mostFailures = 4;
-/** Losses in a row after which the same: somebody else writes each time, and is not to be raced for ever. */
+/** Losses in a row after which the same: another client writes each time, and is not to be raced for ever. */
 const mostLosses = 16;
 
 /** What was decided is not what would be decided now: decide again. */
@@ -152,7 +152,7 @@ export class BatchedSwaps<Asked, Answer> {
     this.#isRunning = false;
   }
 
-  /** Decides on all that wait now. @throws what a call fails with; nobody was answered then */
+  /** Decides on all that wait now. @throws what a call fails with; no caller was answered then */
   async #round(): Promise<void> {
     const seen = await this.#fresh();
     const { clock } = this.#options;
@@ -216,7 +216,7 @@ export class BatchedSwaps<Asked, Answer> {
   }
 }
 
-/** Reports whether both store the same: what is permitted by now stands there, and nothing else. */
+/** Reports whether both store the same: what is permitted by now is there, and nothing else. */
 function isSame<Answer>({ changes: one }: Swap<Answer>, { changes: other }: Swap<Answer>): boolean {
   return one.size === other.size && [...one].every(([key, text]) => other.get(key) === text);
 }

@@ -14,7 +14,7 @@ export interface LookedAtBudget {
 export interface CreatedLedgerPorts {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Reports whether this process saw the budget being made a moment ago. */
+  /** Reports whether this process saw the budget being made just now. */
   sawCreation(uid: string): boolean;
 }
 

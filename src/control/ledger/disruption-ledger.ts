@@ -43,7 +43,7 @@ export interface DisruptionLedgerOptions {
   /** Names the ConfigMap for people, such as `ConfigMap ops/ledger-of-ingester`. */
   readonly object: string;
   readonly budget: BudgetRef;
-  /** Reports whether this process saw the budget being made a moment ago, and not only that it was there. */
+  /** Reports whether this process saw the budget being made just now, and not only that it was there. */
   sawCreation(): boolean;
   /** What the budget says now that has a bearing on what is given away. @default nothing */
   bearing?(): BudgetBearing;
@@ -52,7 +52,7 @@ export interface DisruptionLedgerOptions {
   /**
    * Returns the term in which this process leads; undefined while it does not.
    *
-   * @param viewProvenAt of the view of this moment
+   * @param viewProvenAt of the view of this instant
    */
   leader(viewProvenAt: Monotonic | undefined): Leader | undefined;
   /**
@@ -76,7 +76,7 @@ const grantingAge: Millis = millis(maxDecisionAge - patience);
 /**
  * The ledger of one budget (D-33): the one authority that rollouts, evictions and scale-downs ask. A permission is given
  * once its reservation is stored; all that ask at one instant share one write, and a denial costs none. What has ended is
- * taken out in the next write, or in one of its own a moment later.
+ * taken out in the next write, or in one of its own shortly afterwards.
  */
 export class DisruptionLedger {
   readonly #options: DisruptionLedgerOptions;
@@ -264,7 +264,7 @@ export class DisruptionLedger {
     return !this.#seen.isCurrent && this.#trust(this.#reading()).kind !== 'refused';
   }
 
-  /** Takes out what has ended; where there is no ledger, looks on, so that none stands there unseen, and makes it then. */
+  /** Takes out what has ended; where there is no ledger, looks on, so that none is there unseen, and makes it then. */
   async #tidied(signal: AbortSignal): Promise<void> {
     if (this.#trust(this.#reading()).kind === 'trusted') {
       const { provenAt } = this.#view(this.#reading());
@@ -286,7 +286,7 @@ export class DisruptionLedger {
     this.#dropping = new Set();
     const at = this.#reading();
     this.#seen.saw(sight, at.monotonic);
-    // A pod that is evicted may be gone before anybody asks again: what follows it is known by its having been here.
+    // A pod that is evicted may be gone before the next request: what follows it is known by its having been here.
     this.#view(at);
     this.#tidy.arm();
   }

@@ -2,9 +2,9 @@ import type { Monotonic } from '#base/units.ts';
 import type { BudgetAnswer } from '#disruption/decision/decide.ts';
 import type { LedgerAnswer } from './ledger-questions.ts';
 
-/** How old the view is that answers rest on, beside the ledger. */
+/** How old the view is that answers rest on, in addition to the ledger. */
 interface ViewSight {
-  /** Returns since when the ledger has what the view does not show; undefined where it shows all. */
+  /** Returns the time from which the ledger has what the view does not show; undefined where it shows all. */
   readonly unshownSince: () => Monotonic | undefined;
   /** Returns the answers to the same requests if the view were proven right now. */
   readonly asIfShown: () => readonly BudgetAnswer[];

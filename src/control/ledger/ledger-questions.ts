@@ -41,7 +41,7 @@ export type Asked =
     }
   /** Stores what has ended since. */
   | { readonly kind: 'store' }
-  /** Finds out what is there; makes the ledger of a budget that was made a moment ago. */
+  /** Finds out what is there; makes the ledger of a budget that was made just now. */
   | { readonly kind: 'look' };
 
 /** Returns pods of which `next` has fewer claims than `before`. */
@@ -52,7 +52,7 @@ export function droppedBy(before: Ledger, next: Ledger): ReadonlySet<string> {
   return new Set(dropped.map(({ uid }) => uid));
 }
 
-/** What is asked as of one moment: `outdated` of a budget that has not to be asked for it any more, or for `nothing`. */
+/** What is asked as of one instant: `outdated` of a budget that has not to be asked for it any more, or for `nothing`. */
 export type LedgerQuestion = DisruptionRequest | 'outdated' | 'nothing';
 
 /** Returns `asked` as of now. */

@@ -9,7 +9,7 @@ export interface LeadingTerm {
   readonly term: string;
   /** From when on nothing that an earlier term sent can arrive any more (D-50). */
   readonly predecessorsOverAt: Monotonic;
-  /** From when on the ledger of a new budget may be begun: what it does not have, nobody has under way. */
+  /** From when on the ledger of a new budget may be begun: what it does not have is not under way. */
   readonly mayBeginAt: Monotonic;
 }
 

@@ -19,7 +19,7 @@ export interface LedgerTidyOptions {
 const pause = seconds(3);
 const pauses = { first: pause, longest: minutes(2) };
 
-/** Takes what has ended out of a ledger that no other client writes: people, and other replicas, are told what is given away. */
+/** Takes what has ended out of a ledger that no other client writes: people, and other replicas, see what is granted. */
 export class LedgerTidy {
   readonly #options: LedgerTidyOptions;
   readonly #closed = new AbortController();
@@ -31,7 +31,7 @@ export class LedgerTidy {
   }
 
   /**
-   * Takes note of a ledger that was read or written: where it has anything, looks a moment later whether that has ended, and
+   * Takes note of a ledger that was read or written: where it has anything, looks shortly afterwards whether that has ended, and
    * again.
    */
   arm(): void {

@@ -5,7 +5,7 @@ import type { BudgetRef } from '#disruption/budget.ts';
 import { emptyLedger, type Ledger } from '#disruption/ledger.ts';
 import type { StoredLedger } from '#disruption/parse-ledger.ts';
 
-/** Whether what is stored tells what is given away under a budget. */
+/** Whether what is stored says what is given away under a budget. */
 export type Trust =
   | { readonly kind: 'trusted'; readonly ledger: Ledger }
   /** It is unknown what was given away: nothing is until then, when all of that has happened or never will (D-34). */
@@ -16,7 +16,7 @@ export type Trust =
 /** What is known of the ledger of a budget. */
 export interface LedgerSight {
   readonly budget: BudgetRef;
-  /** Names where it stands, such as `ConfigMap ops/ledger-of-ingester`. */
+  /** Names where it is stored, such as `ConfigMap ops/ledger-of-ingester`. */
   readonly object: string;
   /** Undefined: there is no ConfigMap. */
   readonly stored: StoredLedger | undefined;

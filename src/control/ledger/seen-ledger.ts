@@ -13,7 +13,7 @@ import { type Trust, trustOf } from './ledger-trust.ts';
 
 /** How soon something that is no ledger is read again: the leader may just be making it. */
 export const strangeFor: Millis = seconds(1);
-/** Longest time between two looks that both saw no ledger in which none can have stood there unseen. */
+/** Longest time between two looks that both saw no ledger in which none can have been there unseen. */
 const longestGap: Millis = seconds(10);
 /** Who decided on the budget from before may have done so on a view of 10 s ago. */
 const reboundWait: Millis = millis(evictionLife + maxDecisionAge);
@@ -97,7 +97,7 @@ export class SeenLedger {
       this.#unreadableSince = undefined;
       this.#hasStood = true;
     } else if (lastLook === undefined || provenAt - lastLook > longestGap) {
-      // One may have stood there in between, and been taken away with all that it held.
+      // One may have been there in between, and been taken away with all that it held.
       this.#unreadableSince = now;
     } else this.#unreadableSince ??= now;
     this.#see(by, now);
@@ -132,7 +132,7 @@ export class SeenLedger {
     return this.#doubt?.uids ?? none;
   }
 
-  /** Returns since when a view must be proven for all that is there to be held against it; undefined: it is already. */
+  /** Returns the time from which a view must be proven for all that is there to be held against it; undefined: it is already. */
   unshownSince(viewProvenAt: Monotonic | undefined): Monotonic | undefined {
     const sightings = this.#sightings && { ...this.#sightings, inPlace: this.#inPlace };
     if (sightings === undefined) return undefined;

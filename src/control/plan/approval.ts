@@ -47,7 +47,7 @@ export function lookWith(
   ports: Pick<ApprovalPorts, 'leads' | 'look'>,
 ): Look {
   // Also after a pause of the process, however long: the present holder of the Lease is the one to plan.
-  if (!ports.leads()) throw new OverruledError('Cannot write as the Lease is not held any more');
+  if (!ports.leads()) throw new OverruledError('Cannot write as the Lease is no longer held');
   const look = ports.look();
   const found = look.plan.decisions.find((decision) => isSameDisruption(decision, wanted));
   if (found !== undefined && !look.unpermitted.has(found)) return look;

@@ -7,7 +7,7 @@ import type { GroupMoment } from './group-moment.ts';
 
 /** Something that has to be read or settled before a plan may be acted on. */
 export interface Need {
-  /** What is waited for, as a clause such as `the replicas of CustomResource "x"`; told to people when it takes long. */
+  /** What is waited for, as a clause such as `the replicas of CustomResource "x"`; reported to users when it takes long. */
   readonly what: string;
   /** Sees to it. */
   readonly fulfil: (signal: AbortSignal) => Promise<void>;
@@ -21,7 +21,7 @@ export interface Carrying {
   /** The group as the plan knew it. */
   readonly sets: readonly SetSnapshot[];
   /**
-   * To be called at the very moment when `scale` would leave: plans the group again (D-49).
+   * To be called exactly when `scale` would leave: plans the group again (D-49).
    * @returns what the new plan, which still contains it, rests on; undefined where it takes nothing away
    * @throws OverruledError when the plan does not contain it any more, StaleBasisError when its view is not fresh
    */
@@ -41,7 +41,7 @@ export interface GroupCapability {
   prepare?(moment: GroupMoment): Need | undefined;
   /**
    * Returns what it does about the group at this instant. Synchronous, and without effect: it is asked at the begin of a
-   * pass, and again at the moment when each disruptive request leaves (D-49).
+   * pass, and again exactly when each disruptive request leaves (D-49).
    */
   plan(moment: GroupMoment): Plan;
   /** What must be known before `plan`, which it made of `moment`, may be acted on; undefined when nothing is missing. */
@@ -54,7 +54,7 @@ export interface GroupCapability {
    * @throws what a request fails with
    */
   write?(plan: Plan, carrying: Carrying, signal: AbortSignal): Promise<Wrote> | undefined;
-  /** Carries out the rest, of which nothing else depends. Failures are its own to tell. */
+  /** Carries out the rest, of which nothing else depends. It reports its own failures. */
   finish?(plan: Plan, carrying: Carrying, signal: AbortSignal): Promise<void> | undefined;
   /** The group is gone. */
   forget?(key: string): void;

@@ -22,7 +22,7 @@ export interface GroupMoment {
   readonly monotonic: Monotonic;
   /** Its sets with their pods, sorted by name; empty when the group is gone. */
   readonly sets: readonly SetSnapshot[];
-  /** uids of pods whose deletion was sent and is not yet seen, or has no answer (D-7). */
+  /** uids of pods with a deletion that was sent and is not yet seen, or has no answer (D-7). */
   readonly leaving: ReadonlySet<string>;
   /** What else names a set, by its uid, so that no controller moves it (D-63); only sets that something else names. */
   readonly conflicts: Conflicts;

@@ -80,7 +80,7 @@ function withStaleness(plan: Plan, moment: GroupMoment, ports: GroupHoldPorts): 
   return { ...looked, decisions: [holdOf(set, because('ViewNotFresh', why)), ...plan.decisions] };
 }
 
-/** Returns why nothing is disrupted after a failure a moment ago: what failed is not repeated on every change of the world. */
+/** Returns why nothing is disrupted after a failure just now: what failed is not repeated on every change of the world. */
 function refused({ moment, ports }: Question): ReturnType<Obstacle['reason']> {
   const refusal = ports.refusals.of(moment.key, moment.monotonic);
   if (refusal === undefined) return undefined;
@@ -166,7 +166,7 @@ function awaitedAnswers(
   return awaited(pods, 'got no answer', moment).map((hold) => ({ ...hold, until }));
 }
 
-/** Returns one hold for each set whose pods are among `deleted`. @param what as in `the deletion of x got no answer` */
+/** Returns one hold for each set with pods among `deleted`. @param what as in `the deletion of x got no answer` */
 function awaited(deleted: readonly PodRef[], what: string, { sets }: GroupMoment): readonly Hold[] {
   if (deleted.length === 0) return [];
   const uids = new Set(deleted.map(({ uid }) => uid));

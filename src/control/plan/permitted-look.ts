@@ -9,14 +9,14 @@ import { lackingIn } from './plan-permissions.ts';
 import { type DemandPorts, disrupts, unprovenFor } from './proof-demand.ts';
 import { ledger, view } from './secure-plan.ts';
 
-/** What tells which requests may not be made now. */
+/** What says which requests may not be made now. */
 export interface PermittedLookPorts extends DemandPorts {
   readonly requests: RequestRefusals;
   /** What could not be found out in this pass, as `Missing` names it, and why nothing is disrupted for that. */
   readonly passedOver: ReadonlyMap<string, Because<Reason>>;
 }
 
-/** Returns `seen` without what would ask for what failed a moment ago, or could not be found out; all else goes on. */
+/** Returns `seen` without what would ask for what failed just now, or could not be found out; all else goes on. */
 export function permittedLook(seen: Look, ports: PermittedLookPorts): Look {
   let look = seen;
   for (const { capability, plan } of seen.planned.parts) {

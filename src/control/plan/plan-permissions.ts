@@ -36,7 +36,7 @@ export interface GovernedPlan {
 const lookAgainAfter = seconds(10);
 
 /**
- * Returns `plan` as the budgets of this moment have it: a deletion that they refuse is left out, with the reason where no
+ * Returns `plan` as the budgets of this instant have it: a deletion that they refuse is left out, with the reason where no
  * other of its set is left; a scaling waits as a whole.
  */
 export function governedPlan(plan: Plan, moment: GroupMoment, budgets: GroupBudgets): GovernedPlan {
@@ -120,7 +120,7 @@ interface Refused {
   readonly until: Instant | undefined;
 }
 
-/** What a budget refuses, or cannot tell, holds the whole decision; what cannot be known is said first. */
+/** What a budget refuses, or cannot decide, holds the whole decision; what cannot be known is said first. */
 function refusalOf({ decision, wanted, permissions }: Judged): Refused | undefined {
   const unclear = permissions.findIndex(({ kind }) => kind === 'unclear');
   const at = unclear < 0 ? permissions.findIndex(({ kind }) => kind === 'refused') : unclear;

@@ -52,7 +52,7 @@ export class PredecessorWait {
     this.#wasInMotion.set(key, isInMotion());
   }
 
-  /** Returns until when what `key` names, as of the moment `monotonic`, must not be disrupted; undefined when it may be. */
+  /** Returns until when what `key` names, as of the time `monotonic`, must not be disrupted; undefined when it may be. */
   until({ key, monotonic: now }: Pick<GroupMoment, 'key' | 'monotonic'>): Monotonic | undefined {
     const { kind } = this.#options.predecessor;
     if (kind === 'ended') return undefined;

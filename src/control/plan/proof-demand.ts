@@ -12,7 +12,7 @@ export interface Unproven extends ReadWish {
   readonly budgets: boolean;
 }
 
-/** What tells how new a view must be besides the time. */
+/** What says how new a view must be besides the time. */
 export interface DemandPorts {
   readonly open: OpenDisruptions;
   readonly refusals: Refusals;

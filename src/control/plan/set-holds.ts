@@ -37,7 +37,7 @@ export interface SetHold {
   readonly because: Because<SetHeldReason>;
 }
 
-/** A moment, on both clocks, in which the resource `key` is looked at. */
+/** An instant, on both clocks, in which the resource `key` is looked at. */
 export interface LookedAt {
   readonly key: string;
   readonly now: Instant;
@@ -88,7 +88,7 @@ function ownersHold(owners: OtherOwners): SetHold | undefined {
   return message === undefined ? undefined : { because: { reason: 'ViewNotFresh', message } };
 }
 
-/** Returns the hold after a disruption that failed a moment ago: it is not repeated on every change of the world. */
+/** Returns the hold after a disruption that failed just now: it is not repeated on every change of the world. */
 function refusalHold(
   { key, now, monotonic: at }: LookedAt,
   refusals: Refusals,

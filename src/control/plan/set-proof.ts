@@ -9,7 +9,7 @@ import type { OpenDisruptions } from '../write/open-disruptions.ts';
 /** By what the view of a set, of its pods and of the budgets over them is proven. */
 export type WholeProof = SetProof & { readonly budgets: BudgetProof };
 
-/** Reports whether a disruption may rest on what is so proven, at the moment `monotonic`. */
+/** Reports whether a disruption may rest on what is so proven, at the time `monotonic`. */
 export function isProven(
   { pods, statefulSets, budgets }: WholeProof,
   monotonic: Monotonic,
@@ -41,7 +41,7 @@ export interface LeavingPorts {
   readonly pods: { readonly lister: Lister<PodView>; readonly freshness: Freshness };
 }
 
-/** Returns the uids of pods whose deletion was sent and does not show yet, or has no answer (D-7). */
+/** Returns the uids of pods with a deletion that was sent and does not show yet, or has no answer (D-7). */
 export function leavingAt(now: Monotonic, { open, pods }: LeavingPorts): ReadonlySet<string> {
   return open.leaving({
     now,

@@ -47,7 +47,7 @@ export function awaitingOwnWrite<T>(
   return { kind: 'ended', resource, holds, requeue: { kind: 'await-change' } };
 }
 
-/** Returns when a request for one of `pods` that had no answer counts for nothing any more: nothing else tells of that. */
+/** Returns when a request for one of `pods` that had no answer counts for nothing any more: nothing else reports that. */
 export function unansweredUntil(
   pods: readonly { readonly uid: string }[],
   open: Pick<OpenDisruptions, 'nextHorizon'>,

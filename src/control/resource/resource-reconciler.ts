@@ -37,7 +37,7 @@ export interface ResourceReconcilerPorts {
 
 /** The passes of one capability over its resources, and what it remembers from one to the next. */
 export interface ResourcePasses<T extends Cached, Ended extends EndedPass<T> = EndedPass<T>> {
-  /** The kind of the resources, as reports tell of them. */
+  /** The kind of the resources, as reports name them. */
   readonly about: ReportSubject;
   readonly resources: Pick<Informer<T>, 'lister' | 'staleness' | 'onState'>;
   /** Runs one pass. @throws what a request fails with, OverruledError, an error of the view, or a fault of this program */
@@ -55,7 +55,7 @@ export interface ResourcePasses<T extends Cached, Ended extends EndedPass<T> = E
 
 const awaitChange: Requeue = { kind: 'await-change' };
 
-/** Reconciles the resources of one kind, one pass at a time each, and tells what they wait for. */
+/** Reconciles the resources of one kind, one pass at a time each, and says what they wait for. */
 export class ResourceReconciler<T extends Cached, Ended extends EndedPass<T>> {
   readonly #ports: ResourceReconcilerPorts;
   readonly #passes: ResourcePasses<T, Ended>;
@@ -85,7 +85,7 @@ export class ResourceReconciler<T extends Cached, Ended extends EndedPass<T>> {
     await this.#ports.deletions.idle();
   }
 
-  /** Reports whether a deletion was sent that may take effect yet, and whose outcome nobody knows. */
+  /** Reports whether a deletion was sent that may still take effect and has an unknown outcome. */
   hasUnanswered(): boolean {
     return this.#ports.open.unansweredPods().length > 0;
   }

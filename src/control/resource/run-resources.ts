@@ -64,7 +64,7 @@ export function wakeByPods(
   });
 }
 
-/** Wakes all `resources` whenever it may be reported anew how fresh a view is, and now. @returns what wakes them all */
+/** Wakes all `resources` whenever it may be reported again how fresh a view is, and now. @returns what wakes them all */
 export function wakeByViews(
   { queue, statefulSets, pods }: Pick<ResourceControllerPorts, 'queue' | 'statefulSets' | 'pods'>,
   resources: Pick<Informer<Cached>, 'lister' | 'onState'>,

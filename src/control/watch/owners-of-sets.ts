@@ -5,11 +5,11 @@ import type { StatefulSetView } from '#statefulset/view.ts';
 export interface SetOwners {
   /** Names the kind, such as `PhasedRollout`. */
   readonly kind: string;
-  /** Returns what of this kind names `set`, each as people know it, such as `PhasedRollout a`; sorted. */
+  /** Returns what of this kind names `set`, each as users know it, such as `PhasedRollout a`; sorted. */
   naming(set: StatefulSetView): readonly string[];
   /** Why that is not known yet, as a clause; undefined when it is. Absent: it always is. */
   unknown?(): string | undefined;
-  /** Calls `wake` with the sets that a change of resources may concern. Absent: sets themselves tell. */
+  /** Calls `wake` with the sets that a change of resources may concern. Absent: sets themselves show it. */
   onChange?(wake: (set: SetName) => void): void;
   /** Calls `wake` when what {@link unknown} says may have changed. */
   onState?(wake: () => void): void;

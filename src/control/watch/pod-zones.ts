@@ -24,7 +24,7 @@ const most = 20_000;
  */
 export class PodZones {
   readonly #ports: PodZonePorts;
-  /** Zones of nodes that are gone, or tell none any more. */
+  /** Zones of nodes that are gone, or show none any more. */
   readonly #formerZones: Memory;
   /** Nodes of pods that are gone, by namespace and name of the pod. */
   readonly #formerNodes: Memory;
@@ -39,7 +39,7 @@ export class PodZones {
 
   /**
    * Returns the zone of the pod of this name; where it has no node yet, or is not there, of the one before it (W-04). Undefined
-   * where that is unknown, as of a pod on a node that tells no zone: whatever was there before says nothing of that.
+   * where that is unknown, as of a pod on a node that shows no zone: whatever was there before says nothing of that.
    */
   zoneOf(namespace: string, podName: string): string | undefined {
     return this.zoneOn(
@@ -58,7 +58,7 @@ export class PodZones {
     return node === undefined ? undefined : this.zoneOfNode(node);
   }
 
-  /** Returns the zone of the node `name`, or the one that it had before it told none any more; undefined where that is unknown. */
+  /** Returns the zone of the node `name`, or the one that it had before it lost it; undefined where that is unknown. */
   zoneOfNode(name: string): string | undefined {
     return this.#ports.nodes.lister.get('', name)?.zone ?? this.#formerZones.get(name);
   }

@@ -21,7 +21,7 @@ const patience = seconds(60);
 
 /**
  * Since when this process has seen each pod's Ready condition as it is now, by the clock that never steps: no time that
- * somebody else wrote can make a wait shorter than it was, or longer than need be (D-48, D-55). A memory of the process,
+ * another client wrote can make a wait shorter than it was, or longer than need be (D-48, D-55). A memory of the process,
  * no state: it begins again with each process, and then waits begin again too.
  */
 export class WatchedPods {

@@ -10,7 +10,7 @@ export interface WatchedViews {
   readonly statefulSets: Informer<StatefulSetView>;
 }
 
-/** Reports whether a group is on its way: something is done, or waited for that nobody asked to wait for. */
+/** Reports whether a group is on its way: something is done, or waited for without a user's wish. */
 export function isUnderWay({ decisions }: Plan): boolean {
   return decisions.some(
     ({ kind, because }) => kind !== 'warn' && (kind !== 'hold' || !isWished(because.reason)),
@@ -27,7 +27,7 @@ export function nextProbeOf({ pods, statefulSets }: WatchedViews): Monotonic {
   return monotonic(Math.min(pods.nextProbe, statefulSets.nextProbe));
 }
 
-/** Asks the server about each cache that has delivered nothing for long. What comes of it is told by {@link stalenessOf}. */
+/** Asks the server about each cache that has delivered nothing for long. {@link stalenessOf} reports the result. */
 export async function probe(
   { pods, statefulSets }: WatchedViews,
   signal: AbortSignal,

@@ -35,7 +35,7 @@ export interface ScalePorts {
 /**
  * Writes `spec.replicas` by a JSON patch that tests the uid and the count that was decided on, and not the
  * resourceVersion, which webhooks move while they admit this very patch (D-19). It leaves only if it is still wanted in
- * that moment, and one that takes pods away only on a view that is fresh (D-3, D-49).
+ * that instant, and one that takes pods away only on a view that is fresh (D-3, D-49).
  *
  * @throws what the request fails with
  */

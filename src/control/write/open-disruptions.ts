@@ -34,7 +34,7 @@ interface OpenDisruption {
   readonly answer: Answer;
 }
 
-/** What tells whether a deletion has become visible. */
+/** What says whether a deletion has become visible. */
 export interface PodSight {
   readonly now: Monotonic;
   /** Returns the pod in the cache under this name, whatever its uid. */
@@ -84,7 +84,7 @@ export class OpenDisruptions {
   }
 
   /**
-   * Returns since when it is known that a pod of this name was taken away in the last minutes, and `pod` was made instead on
+   * Returns the time from which it is known that a pod of this name was taken away in the last minutes, and `pod` was made instead on
    * the same revision; undefined when it was not. If that is to go, too, then perhaps what we believe of its set is what is
    * outdated, so that only a view that was proven after this time may be acted on (REV-3).
    */

@@ -52,7 +52,7 @@ export interface DeletionPorts {
 export interface DeletionOwner {
   readonly key: string;
   /**
-   * Plans the group again, at the very moment when `deletion` would leave (D-49).
+   * Plans the group again, exactly when `deletion` would leave (D-49).
    * @returns what the new plan, which still contains it, rests on
    * @throws OverruledError when the plan does not contain it any more, StaleBasisError when its view is not fresh
    */
@@ -68,7 +68,7 @@ export class OverruledError extends Error {
 
 /**
  * Deletions of pods under way. Nothing waits for their answers: what is sent counts as leaving in every plan made from
- * then on, and what waits for a rate limiter or a connection is planned again at the moment when it leaves (D-49).
+ * then on, and what waits for a rate limiter or a connection is planned again when it is sent (D-49).
  */
 export class PodDeletions {
   readonly #ports: DeletionPorts;
@@ -169,7 +169,7 @@ function settleFailed(pod: PodRef, error: unknown, open: OpenDisruptions): void 
   else open.unanswered(pod);
 }
 
-/** Reports whether `error` tells that the server did nothing, although the request was handed to the connection. */
+/** Reports whether `error` says that the server did nothing, although the request was handed to the connection. */
 function isWithoutEffect(error: unknown): boolean {
   if (error instanceof StaleBasisError || error instanceof OverruledError) return true;
   return isRequestFailure(error) && !isOutcomeUnknown(error);

@@ -119,7 +119,7 @@ export class ScaleWrites {
   }
 
   /**
-   * Returns since when the pods of `set` must have been seen for what we lowered to show in them; undefined when we lowered
+   * Returns the time from which the pods of `set` must have been seen for what we lowered to show in them; undefined when we lowered
    * nothing. A set that was raised again shows pods that are going and look well: they have to be seen after its controller
    * has observed the higher count, as until then it may still take some.
    */

@@ -64,7 +64,7 @@ test('BudgetsInView are proven by a server without the type, which may be instal
   assert.deepEqual([bench.provenAt(), bench.governing()], [10, 'ingester ingester-uid 1']);
 });
 
-test('BudgetsInView look whether a type that was absent is there now, and list it before its cache does', async () => {
+test('BudgetsInView check whether a type that was absent is there now, and list it before its cache does', async () => {
   const bench = new BudgetBench();
   const { server } = bench;
   const { informer } = server;

@@ -269,7 +269,7 @@ test('BudgetsInView are not clear while nothing could be read, as one might gove
   assert.equal(bench.governing(podView({ namespace: 'other' })), notRead);
 });
 
-test('BudgetsInView are no part of the view where the Role does not permit to list them (D-51)', () => {
+test('BudgetsInView are no part of the view where the Role does not permit listing them (D-51)', () => {
   const bench = new BudgetBench();
   bench.server.put();
   bench.server.show();

@@ -29,7 +29,7 @@ export interface BudgetsInViewPorts {
     Informer<BudgetView>,
     'hasSynced' | 'isAbsent' | 'absence' | 'lister' | 'freshness' | 'look' | 'onChange' | 'onState'
   >;
-  /** Reports whether the Role permits to list budgets; what it does not is no part of the view (D-51). */
+  /** Reports whether the Role permits listing budgets; what it does not is no part of the view (D-51). */
   isPermitted(): boolean;
   readonly compile: PatternCompiler;
   /** Called for each object of the cache, and for what is new in a list of ours. */

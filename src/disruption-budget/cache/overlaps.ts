@@ -11,7 +11,7 @@ export interface BudgetOverlap {
 }
 
 /**
- * Returns which of `budgets` overlap over `pods`, once for all pods of the same budgets. Budgets of which nobody can know
+ * Returns which of `budgets` overlap over `pods`, once for all pods of the same budgets. Budgets of which it cannot be known
  * what they select are left out.
  */
 export function overlapsOf(

@@ -67,7 +67,7 @@ const cases: Record<
   'that a budget over pods alone lets nothing go': {
     given: [{ ...seen(known({ selector }), 'a', 'b'), sets: [] }],
     want: [
-      'ingester BudgetNeverMet: it selects 4 pods and no StatefulSet by its own labels, so that no pod may be disrupted; give the StatefulSets the labels of its selector',
+      'ingester BudgetNeverMet: it selects 4 pods and no StatefulSet by its own labels, so no pod may be disrupted; give the StatefulSets the labels of its selector',
     ],
   },
   'nothing of a regular expression that matches some name': {
@@ -77,7 +77,7 @@ const cases: Record<
   'that a regular expression matches no name': {
     given: [seen(known({ selector, podNamePartitionRegex: 'store-([0-9]+)' }), 'a', 'b')],
     want: [
-      'ingester BudgetNeverMet: its podNamePartitionRegex "store-([0-9]+)" matches the name of no pod, such as ingester-zone-a-0, so that none may be disrupted',
+      'ingester BudgetNeverMet: its podNamePartitionRegex "store-([0-9]+)" matches the name of no pod, such as ingester-zone-a-0, so none may be disrupted',
     ],
   },
   'that a budget cannot be read, and what counts meanwhile': {

@@ -44,7 +44,7 @@ function unreadable({ budget: { problem, spec } }: ObservedBudget): BudgetFault[
 type Fault = BudgetFault['why'];
 
 /**
- * Returns the fault of a budget that, as it stands, lets no pod go whatever happens: but for a limit of 0, which somebody
+ * Returns the fault of a budget that, as it stands, lets no pod go whatever happens: but for a limit of 0, which a user
  * wants.
  */
 function neverMet({ budget: { spec }, sets, pods }: ObservedBudget): Fault | undefined {
@@ -60,7 +60,7 @@ function whyNever(
 ): string | undefined {
   const [only] = sets;
   if (only === undefined) {
-    return `it selects ${pods.length} pods and no StatefulSet by its own labels, so that no pod may be disrupted; give the StatefulSets the labels of its selector`;
+    return `it selects ${pods.length} pods and no StatefulSet by its own labels, so no pod may be disrupted; give the StatefulSets the labels of its selector`;
   }
   if (sets.length === 1) {
     return `it selects the one StatefulSet ${only.set.name}, and without another zone no pod may be disrupted; give those of the other zones the labels of its selector`;
@@ -69,7 +69,7 @@ function whyNever(
   const governed = sets.flatMap((each) => each.pods);
   const isMatched = governed.some(({ name }) => span.partitionOf(name).kind === 'partition');
   if (governed.length === 0 || isMatched) return undefined;
-  return `its podNamePartitionRegex "${span.regex}" matches the name of no pod, such as ${governed[0]?.name ?? ''}, so that none may be disrupted`;
+  return `its podNamePartitionRegex "${span.regex}" matches the name of no pod, such as ${governed[0]?.name ?? ''}, so none may be disrupted`;
 }
 
 function unknownLedger({ trouble }: ObservedBudget): Fault | undefined {

@@ -18,7 +18,7 @@ export interface ToldProblemPorts {
 
 /** How soon after a change it is looked, so that one look sees what changes together. */
 const soon = seconds(1);
-/** How soon it is looked again where nobody says that something has changed. */
+/** How soon it is checked again without a notice of a change. */
 const again = seconds(30);
 /** How long what lasts is not reported again (D-54). */
 const unchangedFor = minutes(10);
@@ -79,7 +79,7 @@ export class ToldProblems {
     for (const fault of faults) this.#tell(fault);
     const present = new Set(faults.map(keyOf));
     for (const key of this.#told.keys()) if (!present.has(key)) this.#told.delete(key);
-    // Pods, labels and ledgers may do wrong, or mend it, of which nobody tells.
+    // Pods, labels and ledgers may cause a problem, or solve it, without a notice.
     this.#arm(again);
   }
 

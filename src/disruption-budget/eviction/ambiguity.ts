@@ -3,7 +3,7 @@ import type { EvictionVerdict } from './eviction-budgets.ts';
 
 type Unclear = Extract<Governing, { kind: 'unclear' }>;
 
-/** Returns what keeps it from being told which budget governs a pod, with the names of those that may. */
+/** Returns what keeps it unknown which budget governs a pod, with the names of those that may. */
 export function ambiguityText({ budgets, text }: Unclear): string {
   const names = budgets.map(({ name }) => name).join(', ');
   return names === '' ? text : `${text} (${names})`;

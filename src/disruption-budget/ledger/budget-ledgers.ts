@@ -24,13 +24,13 @@ export interface BudgetLedgerPorts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly standings: Pick<Standings, 'of'>;
-  /** Reports whether this process saw the budget being made a moment ago. */
+  /** Reports whether this process saw the budget being made just now. */
   sawCreation(uid: string, now: Monotonic): boolean;
   /** Returns when the budget came to select what another one may have given away; undefined: it has not. */
   tookOverAt(uid: string): Monotonic | undefined;
   /** Has the view of the sets of `scope` proven again. */
   prove(scope: SetScope, signal: AbortSignal, since: Monotonic | undefined): Promise<void>;
-  /** Forgets the sets of `scope`, at which nobody looks any more. */
+  /** Forgets the sets of `scope`, which no caller uses any more. */
   forget(scope: SetScope): void;
   leader(viewProvenAt: Monotonic | undefined): Leader | undefined;
   begun(): readonly Begun[];
@@ -71,7 +71,7 @@ export class BudgetLedgers {
     return { ...kept.current, ledger: kept.ledger };
   }
 
-  /** Closes the ledgers of budgets that are gone, and tells which sets nothing looks at any more. */
+  /** Closes the ledgers of budgets that are gone, and says which sets nothing looks at any more. */
   retain(uids: ReadonlySet<string>): readonly SetScope[] {
     const gone = [...this.#byUid].filter(([uid]) => !uids.has(uid));
     for (const [uid, { ledger }] of gone) {

@@ -60,7 +60,7 @@ interface Kept {
 }
 
 /**
- * The sets under a budget with their pods, as this very moment shows them (D-49): the caches, and where a consistent read is
+ * The sets under a budget with their pods, as they are at this instant (D-49): the caches, and where a consistent read is
  * newer, that. One for the whole process; every replica answers evictions, and reads for itself what it must know.
  */
 export class GovernedSets {
@@ -71,7 +71,7 @@ export class GovernedSets {
   /** What the round of a scope is to read that is not sent yet. */
   readonly #wishes = new Map<string, ReadWish>();
   readonly #views = new Map<string, Kept>();
-  /** How often the caches have changed. They also change while they are listed anew, when nothing counts as seen. */
+  /** How often the caches have changed. They also change while they are listed again, when nothing counts as seen. */
   #changes = 0;
   /** Reads that have ended. */
   #answers = 0;

@@ -52,7 +52,7 @@ function modeOf(span: BudgetSpan): Mode {
   }
 }
 
-/** Names of pods whose partition is remembered; more are as many slots as hardly any cluster has. */
+/** Names of pods with a remembered partition; hardly any cluster has more slots. */
 const most = 10_000;
 
 /** Returns `partitionOf` that matches each name once: names stay, and are asked for whenever a pod changes. */

@@ -44,7 +44,7 @@ export class Standings {
     this.#ports = ports;
   }
 
-  /** Returns how `budget` over the sets of `scope` stands at `now`, the wall-clock time of this moment. */
+  /** Returns how `budget` over the sets of `scope` stands at `now`, the wall-clock time of this instant. */
   of(budget: Budget, scope: SetScope, now: Instant): ProvenStanding {
     const { sets, provenAt } = this.#ports.sets.view(scope);
     const monotonic = this.#ports.clock.monotonic();

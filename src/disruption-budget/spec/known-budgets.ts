@@ -40,7 +40,7 @@ interface Identity {
 
 /**
  * The budgets of a cache, by namespace and name, each as the incarnation that was seen last: one that is deleted and made
- * again counts its generations anew (scenario 42). Pure: nothing here waits, logs or asks anybody.
+ * again counts its generations again (scenario 42). Pure: nothing here waits, logs or makes a request.
  */
 export class KnownBudgets {
   readonly #compile: PatternCompiler;
@@ -121,7 +121,7 @@ function unreadText({ name, problem = '' }: KnownBudget): string {
 }
 
 /**
- * Returns what an object tells: one that tells nothing new is as good as it was; one that is older than what is known says
+ * Returns what an object shows: one that says nothing new is as good as it was; one that is older than what is known says
  * nothing.
  */
 function outcomeOf({ generation, problem }: KnownBudget, seen: Identity): BudgetObservation {

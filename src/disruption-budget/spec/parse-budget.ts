@@ -81,7 +81,7 @@ function notAnObject(path: string, value: Untyped): string {
   return `${path} accessor error: ${goText(value)} is of the type ${goType(value)}, expected map[string]interface{}`;
 }
 
-/** Returns how many may be unavailable: a count or a percentage, and 1 where neither stands there. */
+/** Returns how many may be unavailable: a count or a percentage, and 1 where neither is there. */
 function maxUnavailableOf(spec: UntypedObject): MaxUnavailable {
   const { maxUnavailable: count, maxUnavailablePercentage: percentage } = spec;
   if (count !== undefined && percentage !== undefined) {

@@ -5,7 +5,7 @@ export type ParsedObject =
   | { readonly kind: 'object'; readonly object: UntypedObject }
   | { readonly kind: 'undecodable'; readonly text: string };
 
-/** What a reviver gets beside a value (ECMA-262, JSON.parse source text access); the types do not have it yet. */
+/** What a reviver gets in addition to a value (ECMA-262, JSON.parse source text access); the types do not have it yet. */
 type Reviver = (name: string, value: Untyped, context: { readonly source?: string }) => Untyped;
 
 /**

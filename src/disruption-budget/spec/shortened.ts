@@ -1,4 +1,4 @@
-/** Longest text that tells what is wrong, in UTF-16 code units; the peer's has no bound. */
+/** Longest text that says what is wrong, in UTF-16 code units; the peer's has no bound. */
 const longestText = 4_096;
 
 /** Returns `text`, or of a very long one the begin with how long it was: it is kept, compared and logged. */

@@ -29,7 +29,7 @@ export type BudgetAnswer =
     }
   | { readonly kind: 'denied'; readonly denial: Denial };
 
-/** A disruption of our own that is under way: a user allowed it, or nobody had to when it was sent. */
+/** A disruption of our own that is under way: a user allowed it, or no permission was needed when it was sent. */
 export interface Begun extends Pick<DisruptionRequest, 'asking'> {
   readonly pod: Pick<Candidate, 'name' | 'uid'>;
 }
@@ -66,7 +66,7 @@ export interface DecidedRound {
 /** How long an eviction may be allowed again and again although the pod stays. */
 export const longestUnused: Millis = minutes(5);
 
-/** How long others have then, before the pod is given away anew. */
+/** How long others have then, before the pod is granted again. */
 export const othersTurn: Millis = minutes(1);
 
 /** A repeated request makes a claim of this age a new one, so that what was allowed twice is remembered long enough. */
@@ -100,7 +100,7 @@ class Pages {
   readonly #tally: Tally;
   readonly #reservations: Map<string, Reservation>;
   readonly #hasReleased: boolean;
-  /** The ledger tells times in whole milliseconds. */
+  /** The ledger records times in whole milliseconds. */
   readonly #at: Instant;
   #hasPermitted = false;
   #bytes: number | undefined;
@@ -178,7 +178,7 @@ class Pages {
     }
     if (this.#round.doubtful?.has(reservation.uid) === true) return claim.at !== this.#at;
     if (asking.by !== 'eviction') return false;
-    // What another process stored may have been ended by another since it was read: only a write tells.
+    // What another process stored may have been ended by another since it was read: only a write shows that.
     const age = storedFor({ reservation, claim }, this.#round);
     return age === undefined || age >= renewedAfter;
   }

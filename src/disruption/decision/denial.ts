@@ -23,7 +23,7 @@ export type Denial =
   | { readonly kind: 'pod-not-seen'; readonly seenUid: string | undefined }
   /** Its name has no partition. */
   | { readonly kind: 'no-partition' }
-  /** Nobody knows the zone of its node (EV-15). */
+  /** The zone of its node is unknown (EV-15). */
   | { readonly kind: 'no-zone' }
   /** As much is disturbed as may be. */
   | {

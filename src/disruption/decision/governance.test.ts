@@ -19,7 +19,7 @@ import type { Permission } from './permission.ts';
 const term = 'term-1';
 const rollout = { asking: { by: 'rollout', term } } as const;
 
-/** What holds of a bed whose ledger was read a moment ago, unless overridden. */
+/** What holds of a bed whose ledger was read just now, unless overridden. */
 function momentOf(bed: BudgetBed, overrides: Partial<BudgetMoment> = {}): BudgetMoment {
   return {
     standing: bed.standing(),

@@ -75,7 +75,7 @@ export function permissionsOn(
   });
 }
 
-/** Returns why the pods alone, whatever is given away, stand against `question`; undefined: they do not. */
+/** Returns why the pods alone, whatever is granted, rule out `question`; undefined: they do not. */
 export function denialByView(
   question: BudgetQuestion,
   standing: Standing,

@@ -29,7 +29,7 @@ function bodies({ transport }: Rig): readonly JsonObject[] {
   return transport.requests.map(({ body }) => JSON.parse(String(body)) as JsonObject);
 }
 
-test('ScrapeAccess asks who has the token, and whether they may get /metrics', async () => {
+test('ScrapeAccess asks who has the token, and whether that account may get /metrics', async () => {
   const server = rig(true);
   assert.deepEqual(await server.access.ask('Bearer secret'), { kind: 'allowed' });
   assert.deepEqual(bodies(server), [

@@ -30,7 +30,7 @@ interface Remembered {
 }
 
 /**
- * Asks the API server whose token comes with a scrape, and whether they may get `/metrics`: TokenReview, then
+ * Asks the API server who owns the token of a scrape, and whether that account may get `/metrics`: TokenReview, then
  * SubjectAccessReview, as controller-runtime does for `--metrics-secure`.
  */
 export class ScrapeAccess {

@@ -8,7 +8,7 @@ import { type Transport, TransportError, type TransportRequest } from '../transp
 export interface Credentials {
   /** Returns the header's value, or undefined for none; may be read again. @throws {Error} when there never was one */
   authorization(): Promise<string | undefined>;
-  /** Reads anew now; called after a 401. @throws {Error} when it cannot be read */
+  /** Reads again now; called after a 401. @throws {Error} when it cannot be read */
   refresh(): Promise<string | undefined>;
 }
 

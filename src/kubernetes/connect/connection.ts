@@ -9,7 +9,7 @@ import {
 } from '../transport/undici-transport.ts';
 import { type Credentials, withCredentials } from './bearer-token.ts';
 
-/** How to reach an API server, and as whom. */
+/** How to reach an API server, and with which credentials. */
 export interface ConnectionSettings {
   readonly server: URL;
   /** The certificates as they are now; they are renewed together with the credentials. */

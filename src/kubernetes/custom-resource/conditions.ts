@@ -18,7 +18,7 @@ function conditionsIn({ conditions }: JsonObject): readonly JsonObject[] {
 }
 
 /**
- * Returns the conditions of `status` with those of `wanted`, by type, in their place or after them. A condition tells since
+ * Returns the conditions of `status` with those of `wanted`, by type, in their place or after them. A condition shows since
  * when its status is what it is, whatever becomes of its message.
  *
  * @param at the generation that they are about, and when they are written

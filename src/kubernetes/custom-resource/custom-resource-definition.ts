@@ -34,7 +34,7 @@ export interface CustomResource {
   readonly schema: JsonObject;
 }
 
-/** Returns the schema of a resource whose `parts` are those beside what every object has. */
+/** Returns the schema of a resource with `parts` in addition to what every object has. */
 export function schemaOf(parts: Readonly<Record<'spec' | 'status', JsonObject>>): JsonObject {
   return {
     type: 'object',

@@ -61,7 +61,7 @@ export interface Lister<T extends Cached> {
  * A cache of one resource type, kept up to date by list and watch, with client-go's meaning.
  *
  * It never goes back to an older version of an object, survives 410 in all forms, broken and silent
- * watches, and tells through `freshness` how old its view can be at the most.
+ * watches, and shows through `freshness` how old its view can be at the most.
  */
 export interface Informer<T extends Cached> {
   readonly type: ResourceType;
@@ -91,7 +91,7 @@ export interface Informer<T extends Cached> {
    * Asks the server now whether it serves the type, if it is absent; all that ask at the same time share one request.
    * Where it has appeared, its list begins at once, and `hasSynced` is false until that is complete.
    *
-   * @throws what the client throws when the answer tells neither; `absence` then stays as old as it is
+   * @throws what the client throws when the answer shows neither; `absence` then stays as old as it is
    * @throws the reason of `signal` when that aborts first
    */
   look(signal: AbortSignal): Promise<void>;

@@ -118,7 +118,7 @@ export class ObjectCache<T extends Cached> implements Lister<T> {
     const old = this.#objects.get(key);
     const revision = raw.metadata.resourceVersion;
     const isOlder = old !== undefined && compareRevisions(revision, old.resourceVersion) < 0;
-    // A stale body still tells of the end of its uid, which never comes back.
+    // A stale body still reports the end of its uid, which never comes back.
     const isFinal = !this.#options.isSelective && raw.metadata.uid === old?.uid;
     if (isOlder && !isFinal) return [];
     this.#missing?.delete(key);

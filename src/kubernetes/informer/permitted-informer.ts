@@ -29,7 +29,7 @@ export interface PermittedInformerOptions<T extends Cached> {
   readonly askAgain: Millis | undefined;
 }
 
-/** Runs an informer where, and as soon as, our Role permits to list its type; else nothing is read (D-63, D-65). */
+/** Runs an informer where, and as soon as, our Role permits listing its type; else nothing is read (D-63, D-65). */
 export class PermittedInformer<T extends Cached> {
   readonly informer: Informer<T>;
   /** Resolves when it is known which objects there are, or that they may not be listed. Never rejects. */
@@ -73,7 +73,7 @@ export class PermittedInformer<T extends Cached> {
       while (!signal.aborted && (await this.#ask(signal)) === 'denied') {
         this.#enter('denied');
         if (askAgain === undefined) return aborted(signal);
-        const owner = `look whether ${informer.type.plural} may be listed`;
+        const owner = `check whether ${informer.type.plural} may be listed`;
         await clock.sleep(askAgain, { signal, owner, background: true }).catch(() => undefined);
       }
     }

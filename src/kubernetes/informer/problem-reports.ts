@@ -16,7 +16,7 @@ export class ProblemReports {
     return this.#reported !== undefined;
   }
 
-  /** Reports that something is wrong. @param cause what was thrown; its status or name tells one failure from another */
+  /** Reports that something is wrong. @param cause what was thrown; its status or name distinguishes failures */
   failed(reason: InformerReason, message: string, cause?: unknown): void {
     const state = `${reason} ${statusOf(cause) ?? (cause instanceof Error ? cause.name : '')}`;
     if (state === this.#reported) return;

@@ -35,7 +35,7 @@ export interface ListedAt {
   readonly by: 'streaming-list' | 'consistent-read';
 }
 
-/** What a {@link Reflector} tells. Calls come in order; a list may begin again before it ended. */
+/** What a {@link Reflector} reports. Calls come in order; a list may begin again before it ended. */
 export interface ReflectorTarget {
   listBegan(): void;
   /** Notes that a watch is asked for that resumes where the last one ended. */
@@ -68,7 +68,7 @@ export interface ReflectorOptions extends ListScope {
   readonly report: (problem: InformerProblem) => void;
   /** Whether a 404 of the list means that the type is not installed, which is no failure. */
   readonly isAbsentAllowed: boolean;
-  /** Whether anybody reads the spec of the objects. @default true */
+  /** Whether any caller reads the spec of the objects. @default true */
   readonly isSpecRead?: SpecReading;
 }
 
@@ -79,7 +79,7 @@ const absentRetry = seconds(30);
 const timeoutSeconds = 290;
 
 /**
- * Lists one resource type, then watches it, for ever, and tells a {@link ReflectorTarget} what it learns.
+ * Lists one resource type, then watches it, for ever, and passes to a {@link ReflectorTarget} what it learns.
  *
  * ```text
  *   list (stream, else pages) ──► watch ──► broken, ended, silent, garbage ──► watch again, where it was
@@ -265,7 +265,7 @@ export class Reflector {
   #failed(error: unknown, isListing: boolean): void {
     const reason = isListing ? 'ListFailed' : 'WatchFailed';
     const verb = isListing ? 'list' : 'watch';
-    // A type that nobody changes has no bookmarks either where etcd reports no progress: silence alone is no trouble,
+    // A type without changes has no bookmarks either where etcd reports no progress: silence alone is no trouble,
     // and if it is, the list that follows fails and says so.
     const isSilent = error instanceof WatchSilentError;
     const message = `Cannot ${verb} ${this.#subject()}: ${errorOf(error).message}`;

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Millis } from '#base/units.ts';
 
-/** What a resync passes by, and whom. */
+/** What a resync skips, and for which readers. */
 export interface Resync<T> {
   readonly clock: Clock;
   readonly interval: Millis;

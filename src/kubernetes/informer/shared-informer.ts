@@ -72,7 +72,7 @@ class SharedInformer<T extends Cached> implements Informer<T>, ReflectorTarget {
       this.#staleness.check(),
     );
     this.synced = this.#sync.promise;
-    // The rejection reaches those that await `synced`; it is no unhandled one when nobody does.
+    // The rejection reaches those that await `synced`; it is no unhandled one when none does.
     this.synced.catch(() => undefined);
     this.#cache = new ObjectCache({
       project: options.project,

@@ -21,7 +21,7 @@ export interface ViewStalenessOptions {
 
 /** How long something may be wrong with a view before it counts as stale (D-54). */
 const patience = seconds(30);
-/** A watch that was answered and lasts this long works, whether it told anything or not. */
+/** A watch that was answered and lasts this long works, whether it delivered anything or not. */
 const steadyAfter = seconds(10);
 /** How long a view that delivers nothing, not even a bookmark, is believed in before a probe is worth a request. */
 const quietSpan = seconds(20);
@@ -38,7 +38,7 @@ interface Trouble extends Staleness {
 /**
  * Whether the view of an informer is kept up to date (D-54): lists and watches that fail or are not answered, what is
  * known to be newer and is not delivered, and probes without an answer make it stale once they last for 30 s. Silence
- * alone does not: a server with nothing to tell sends a bookmark about once a minute, or none.
+ * alone does not: a server with nothing to report sends a bookmark about once a minute, or none.
  */
 export class ViewStaleness {
   readonly #options: ViewStalenessOptions;
@@ -191,7 +191,7 @@ export class ViewStaleness {
   }
 
   /**
-   * Returns the trouble of a failure. A watch that was answered after it may have mended it: neither is said before it is
+   * Returns the trouble of a failure. A watch that was answered after it may have resolved it: neither is said before it is
    * steady.
    */
   #ofFailure(failure: Staleness): Trouble {

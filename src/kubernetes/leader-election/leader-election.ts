@@ -16,13 +16,13 @@ export type Leading =
       readonly kind: 'unavailable';
       /** A sentence for people: what is missing. */
       readonly because: string;
-      /** Never `ended`: without a Lease nobody can write that down. */
+      /** Never `ended`: without a Lease that cannot be recorded. */
       readonly predecessor: Predecessor;
       /** Aborts when a Lease can be had after all, or this process ends. */
       readonly signal: AbortSignal;
     };
 
-/** What this process is at the moment. */
+/** What this process is now. */
 export type LeaderState =
   | Leading
   /** It follows; `because` is a clause for people: who holds the Lease, or why it cannot be taken. */
@@ -66,7 +66,7 @@ export interface LeaderElection {
   /** Reports whether this process may disrupt at `now`: it holds the Lease, or leads without one. */
   leads(now: Monotonic): boolean;
   /**
-   * Ends {@link run}. After a clean end the Lease names nobody and says which term ended, in one update; where that
+   * Ends {@link run}. After a clean end the Lease has no holder and says which term ended, in one update; where that
    * cannot be written within the renew deadline, nothing is claimed. @throws never
    */
   end(options: EndOptions): Promise<void>;

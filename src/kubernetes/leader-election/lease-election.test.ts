@@ -410,7 +410,7 @@ describe('createLeaderElection() under a Role that does not permit', () => {
       assert.equal(state.kind, 'unavailable');
       assert.equal(
         state.kind === 'unavailable' && state.because,
-        `The Role does not permit to ${verb} the Lease`,
+        `The Role does not permit ${verb} on the Lease`,
       );
       assert.equal(a.election.leads(world.clock.monotonic()), true);
       assert.equal(a.election.isHeld(world.clock.monotonic()), false);

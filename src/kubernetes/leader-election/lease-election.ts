@@ -253,7 +253,7 @@ class LeaseElection implements LeaderElection {
     const predecessor = predecessorAt(this.#memory, this.#options, clock.monotonic());
     this.#memory = { ...this.#memory, hasLedWithout: true };
     this.#options.onRound?.(verb);
-    const because = `The Role does not permit to ${verb} the Lease`;
+    const because = `The Role does not permit ${verb} on the Lease`;
     if (this.#states.leadWithout(because, predecessor)) this.#log.denied(verb, error);
   }
 

@@ -13,7 +13,7 @@ export function leasePermissions(name: string): readonly Permission[] {
     },
     {
       ...common,
-      // A rule for one name cannot permit to create it.
+      // A rule for one name cannot permit creating it.
       verbs: ['create', 'list'],
       because:
         'the Lease is made by the first start, and others that serve the same sets are reported',

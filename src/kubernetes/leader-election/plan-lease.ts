@@ -4,7 +4,7 @@
  *     candidate --create, acquire--> leading --renewed in time--> leading
  *         ^  \--holder renews: wait     |--deadline passed, Lease gone or in other hands--> lost
  *
- * Two never hold it at once: a holder stops `renewDeadline` after it *sent* its last successful renewal, and nobody else
+ * Two never hold it at once: a holder stops `renewDeadline` after it *sent* its last successful renewal, and no other process
  * takes it before `leaseDuration` after that renewal was *seen*, by a clock of their own. Only a holder's word that
  * it ended shortens that. All instants are monotonic; the times in the Lease are never compared with a clock.
  */
@@ -75,7 +75,7 @@ export type LeaseStep =
 /** A step that is a request. */
 export type LeaseRequest = Exclude<LeaseStep, { kind: 'wait' | 'lost' }>;
 
-/** What came of a request, as far as it tells something of the Lease. */
+/** What came of a request, as far as it shows something of the Lease. */
 export type LeaseNews =
   | { readonly kind: 'read'; readonly record: LeaseRecord | undefined; readonly at: Monotonic }
   | {
@@ -152,7 +152,7 @@ export function predecessorAt(
   now: Monotonic,
 ): Predecessor {
   const { sighting, startedAt, hasLedWithout } = memory;
-  // While nothing is seen of a Lease nobody can have gained it: it is the same work that goes on.
+  // While nothing is seen of a Lease, no process can have gained it: it is the same work that goes on.
   if (!hasLedWithout || sighting.kind === 'unseen')
     return predecessorOf(sighting, { ...settings, startedAt });
   const because = 'this process had no Lease before, and another may have had none either';
@@ -168,7 +168,7 @@ function planHolder({ term, predecessor }: Leadership, sighting: Sighting): Leas
   if (record.uid !== term.uid) {
     return { kind: 'lost', because: 'it was deleted and made again' };
   }
-  const holder = record.holder === undefined ? 'nobody' : quoted(record.holder);
+  const holder = record.holder === undefined ? 'no process' : quoted(record.holder);
   return { kind: 'lost', because: `it is held by ${holder} in term ${record.transitions}` };
 }
 

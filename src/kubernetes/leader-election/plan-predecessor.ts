@@ -34,7 +34,7 @@ export type Sighting =
       readonly record: LeaseRecord;
       /** When this fingerprint was first seen; the renewal that it shows is at least as old. */
       readonly since: Monotonic;
-      /** Who was last seen to hold this Lease, also if nobody does now. */
+      /** Who was last seen to hold this Lease, also if it has no holder now. */
       readonly lastHolder: string | undefined;
     };
 
@@ -95,7 +95,7 @@ function endedTermOf({ record, lastHolder }: Sighting & { kind: 'present' }): st
 function clauseOf({ holder, endedTerm }: LeaseRecord): string {
   if (holder !== undefined) return `its holder ${quoted(holder)} did not give it up`;
   if (endedTerm !== undefined) return 'it was given up, but not by its last holder';
-  return 'it was given up without a word that all requests were answered';
+  return 'it was given up without a statement that all requests were answered';
 }
 
 function later(startedAt: Monotonic, since: Monotonic, span: Millis): Monotonic {

@@ -1,4 +1,4 @@
-/** How long a process may go on without the Lease that its Role denies: nobody tells it when the Role is amended. */
+/** How long a process may go on without the Lease that its Role denies: it gets no notice when the Role is amended. */
 import { type Millis, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
 
 /** What a {@link RoleDenial} goes by. */

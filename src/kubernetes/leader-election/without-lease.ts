@@ -4,7 +4,7 @@ import { LeaderStates } from './leader-states.ts';
 
 /**
  * Leads from the start and without a Lease: `-leader-election.enabled=false`. Every start then waits for its predecessor,
- * as nobody can write down that it ended; a second replica would lead as well.
+ * as its end cannot be recorded; a second replica would lead as well.
  *
  * @param because why there is none, as a sentence
  */

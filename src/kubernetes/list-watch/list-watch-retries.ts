@@ -19,7 +19,7 @@ const maxFruitless = 2;
 /** When lists and watches that ended are tried again, and whether from where they were. */
 export class ListWatchRetries {
   readonly #backoff = new ReflectorBackoff();
-  /** Whether the watch under way, or the last one, told anything new. */
+  /** Whether the watch under way, or the last one, delivered anything new. */
   #hasProgressed = false;
   #fruitless = 0;
   #longest = longestBackoff;
@@ -35,7 +35,7 @@ export class ListWatchRetries {
     this.#longest = longestBackoff;
   }
 
-  /** Notes that the watch told something new. */
+  /** Notes that the watch delivered something new. */
   progressed(): void {
     this.#hasProgressed = true;
   }
@@ -58,7 +58,7 @@ export class ListWatchRetries {
 
   /**
    * Returns how long to wait after what began at `start` and ended `now`: a watch that lasted is resumed at once, one that
-   * told something new soon; any other waits ever longer.
+   * delivered something new soon; any other waits ever longer.
    *
    * @param asked what the server asked for; waited for at least
    */

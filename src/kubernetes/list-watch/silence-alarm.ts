@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '#base/clock.ts';
 import { type Millis, type Monotonic, millis } from '#base/units.ts';
 
-/** A watch told nothing for too long, not even a bookmark (D-9). */
+/** A watch delivered nothing for too long, not even a bookmark (D-9). */
 export class WatchSilentError extends Error {
   override readonly name = 'WatchSilentError';
 }

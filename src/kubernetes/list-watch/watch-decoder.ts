@@ -4,7 +4,7 @@ import { type Millis, seconds } from '#base/units.ts';
 import type { KubernetesObject } from '../object.ts';
 import { isRevision } from '../revision.ts';
 
-/** The kinds of change that a watch tells. */
+/** The kinds of change that a watch delivers. */
 export type WatchChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /** One line of a watch answer. */

@@ -14,7 +14,7 @@ export interface WatchReading {
   readonly decoder: WatchDecoder;
   /** Takes each event. What it throws ends the watch. */
   receive(event: WatchEvent): void;
-  /** Returns how long it may tell nothing from now on; asked again after each event. */
+  /** Returns how long it may deliver nothing from now on; asked again after each event. */
   silenceLimit(): Millis;
 }
 
@@ -23,7 +23,7 @@ const stretch = 128 * 1024;
 
 /**
  * Reads one watch until it ends, however it ends.
- * @throws {WatchSilentError} when it tells nothing for too long (D-9)
+ * @throws {WatchSilentError} when it says nothing for too long (D-9)
  */
 export async function readWatch(reading: WatchReading, signal: AbortSignal): Promise<void> {
   const { clock, subject } = reading;

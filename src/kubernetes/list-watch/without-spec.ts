@@ -7,7 +7,7 @@ const annotationsBegin = Buffer.from(',"annotations":{"');
 /** The annotation by which a bookmark ends a streaming list (LW-9). */
 const listEnds = Buffer.from('k8s.io/initial-events-end');
 const uidBegins = Buffer.from('"uid":"');
-/** A text is meant: whatever else stands there names no node. */
+/** A text is meant: any other value there names no node. */
 const nodeNameBegins = Buffer.from('"nodeName":"');
 /** What is before the spec where an array is the last member of the metadata. */
 const arrayEndsMetadata = Buffer.from(']},');
@@ -74,7 +74,7 @@ function withSpec(line: Buffer, kept: (spec: Buffer) => string): string {
 
 /**
  * Returns the member `nodeName` of `spec`, as it is written; undefined where that has no such text of its own: a member of
- * that name may stand deeper as well, as among the labels that a selector matches.
+ * that name may be deeper as well, as among the labels that a selector matches.
  */
 function nodeNameIn(spec: Buffer): string | undefined {
   if (!spec.includes(nodeNameBegins)) return undefined;

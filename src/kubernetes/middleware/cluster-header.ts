@@ -76,7 +76,7 @@ class ClusterHeader implements Transport {
   }
 }
 
-/** Returns the rejection that the body of a 511 is; undefined for that of someone else, such as a captive portal. */
+/** Returns the rejection that the body of a 511 is; undefined for that of another server, such as a captive portal. */
 export function clusterRejectionOf(
   body: string,
   requestCluster: string,

@@ -26,7 +26,7 @@ export interface ApiRefusal {
   readonly retryAfter?: Millis | undefined;
 }
 
-/** An answer of the API server that is not 2xx. `retry` tells the work queue what to do with the key. */
+/** An answer of the API server that is not 2xx. `retry` instructs the work queue what to do with the key. */
 export class ApiError extends Error {
   override readonly name: string = 'ApiError';
   readonly call: Call;

@@ -4,7 +4,7 @@ import type { TransportError } from './transport.ts';
 export interface ChunkSource {
   pause(): void;
   resume(): void;
-  /** Ends the reading: nobody reads on, and the connection may be destroyed. */
+  /** Ends the reading: nothing more is read, and the connection may be destroyed. */
   cancel(): void;
 }
 

@@ -21,7 +21,7 @@ export function tellConnected(
     if (error === null) done(null, socket);
     else done(error, null);
   };
-  // Stays for good: what happens to the socket after this is undici's to tell, but must find a listener.
+  // Stays for good: what happens to the socket after this is for undici to report, but must find a listener.
   socket.on('error', tell);
   socket.once(isSecure ? 'secureConnect' : 'connect', () => tell(null));
   return tell;

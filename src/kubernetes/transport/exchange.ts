@@ -21,7 +21,7 @@ interface ExchangeContext {
 }
 
 /**
- * One request of the undici transport from its call to its outcome: deadline, abort, the moment of sending,
+ * One request of the undici transport from its call to its outcome: deadline, abort, the time of sending,
  * and exactly one settlement. Knows whether anything can have left the process (`not-sent`).
  */
 export class Exchange {

@@ -20,14 +20,14 @@ export type Resolve = (
 /** How the last lookup of a name went: not yet known, quick, or neither. Each waits only for its like. */
 type Standing = 'new' | 'quick' | 'bad';
 
-/** A name that takes longer stands in nobody's way. */
+/** A name that takes longer holds up no other. */
 const quickWithin = seconds(1);
 /** Names that are remembered; a forgotten one counts as new. */
 const mostNames = 10_000;
 
 /**
  * Looks up names that resources mention. The system's lookup, which alone knows search lists and host files, holds one of the four
- * threads of the process for as long as it hangs: names that anybody may write into a resource must not take them all from
+ * threads of the process for as long as it hangs: names that any client may write into a resource must not take them all from
  * the API server's, nor from one another. So there are three lookups at once at most: of names that were found quickly,
  * of those that were not, and of new ones, one each. A name that is being looked up is not looked up again.
  */

@@ -57,7 +57,7 @@ export interface UndiciTransportOptions {
   readonly tls?: () => TlsSettings;
   /** Makes the connections. @default directly to the server */
   readonly dispatcherOf?: DispatcherFactory;
-  /** Most connections for whole answers; streams have one each beside them. @default 32 */
+  /** Most connections for whole answers; streams have one each in addition. @default 32 */
   readonly connections?: number;
   /** Finds the addresses of the server, unless {@link dispatcherOf} connects. @default the system's way */
   readonly lookup?: LookupFunction;
@@ -73,7 +73,7 @@ export interface ByteTransport extends Transport {
  *
  * Whole answers share a bounded pool; streams have their own connections, so that no number of watches can
  * starve a write. HTTP/1.1 only: a stalled stream then stalls nothing else, and a connection per stream makes
- * "handed to the connection" an exact moment. A stream that is never read keeps its connection until its
+ * "handed to the connection" an exact instant. A stream that is never read keeps its connection until its
  * signal aborts or the transport closes.
  *
  * No compression is asked for: it applies to no watch, and a list of 10,000 pods would gain a fifth of its
@@ -165,7 +165,7 @@ class UndiciTransport implements ByteTransport {
 
   /**
    * Ends the stream, as no client listens any more. An API server that shuts down waits up to a minute for its streams to end,
-   * and does not tell them: they end here, so that it may go, and their readers resume at its successor.
+   * and does not say them: they end here, so that it may go, and their readers resume at its successor.
    */
   #leave(cause: Error): void {
     for (const stream of this.#open) {

@@ -49,7 +49,7 @@ const refusedOf6: readonly Range[] = [
   { kind: 'metadata', bytes: groups(0xfd20, 0x00ce), bits: 32 },
 ];
 
-/** Networks of IPv6 whose addresses lead to the IPv4 address that stands right behind the prefix. */
+/** Networks of IPv6 whose addresses lead to the IPv4 address that comes right after the prefix. */
 const wrapping: readonly Network[] = [
   // Mapped, ::ffff:0:0/96.
   { bytes: groups(0, 0, 0, 0, 0, 0xffff), bits: 96 },

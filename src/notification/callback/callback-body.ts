@@ -102,7 +102,7 @@ function replicasOf(replicas: CallbackReplicas): object {
   return { total, target, updated, ready, readyServiceDiscovery, leaked };
 }
 
-/** What tells one outcome of a rollout from all others. */
+/** What distinguishes one outcome of a rollout from all others. */
 export interface CallbackIdentity {
   /** Of the StatefulsetRollout. */
   readonly uid: string;
@@ -112,7 +112,7 @@ export interface CallbackIdentity {
   readonly result: CallbackReport['result'];
 }
 
-/** Returns what is equal in all attempts to tell one outcome, and in no other (E-5): 64 hexadecimal digits. */
+/** Returns what is equal in all attempts to report one outcome, and in no other (E-5): 64 hexadecimal digits. */
 export function idempotencyKey({ uid, key, stageId, result }: CallbackIdentity): string {
   return createHash('sha256').update([uid, key, stageId, result].join('|')).digest('hex');
 }

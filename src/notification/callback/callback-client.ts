@@ -16,7 +16,7 @@ import type { AllowedHost } from './callback-hosts.ts';
 import { type CallbackTarget, callbackTarget } from './callback-target.ts';
 import { CheckedConnections } from './checked-connections.ts';
 
-/** One attempt to tell the outcome of a rollout. */
+/** One attempt to report the outcome of a rollout. */
 export interface CallbackCall {
   /** Absolute, of http or https. */
   readonly url: string;
@@ -33,7 +33,7 @@ export interface CallbackClientOptions extends AddressRules, Pick<ServerTrust, '
   readonly clock: Clock;
   /** Told once of callbacks that are not signed. */
   readonly logger: Logger;
-  /** Whom callbacks may go to; empty for nobody (E-20). */
+  /** The hosts that callbacks may go to; empty for none (E-20). */
   readonly hosts: readonly AllowedHost[];
   /** Version of the operator, for `User-Agent`. */
   readonly version: string;

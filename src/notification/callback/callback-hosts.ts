@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { Problem } from '#base/parsed.ts';
 import { quoted } from '#base/text/quoted.ts';
 
-/** One entry of the list of those whom callbacks may go to. */
+/** One entry of the list of hosts that callbacks may go to. */
 export interface AllowedHost {
   /** Lower case, without a dot at its end; an IPv6 address in brackets. Of `*.a.b` it is `a.b`. */
   readonly name: string;
@@ -115,7 +115,7 @@ export type HostVerdict =
   | { readonly kind: 'refused'; readonly reason: HostRefusal; readonly why: string };
 
 /**
- * Says whether a callback may go to `url`, http or https, as far as its host, port and scheme tell (E-20, E-22). An empty list
+ * Says whether a callback may go to `url`, http or https, as far as its host, port and scheme show (E-20, E-22). An empty list
  * allows no one.
  */
 export function hostVerdict(hosts: readonly AllowedHost[], url: URL): HostVerdict {

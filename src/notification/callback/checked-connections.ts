@@ -47,7 +47,7 @@ export class CheckedConnections {
     this.#sockets.add(socket);
     socket.setNoDelay(true);
     const fail = tellConnected(socket, isSecure, done);
-    // Stays for good, as undici tells of what happens later.
+    // Stays for good, as undici reports what happens later.
     socket.on('close', () => fail(new Error('the connection was closed')));
   }
 

@@ -110,7 +110,7 @@ class WebSlackClient implements SlackClient {
   }
 }
 
-/** The library would log whole messages; what goes wrong is told with the result. */
+/** The library would log whole messages; what goes wrong is returned with the result. */
 function silent({ LogLevel }: typeof SlackSdk): NonNullable<WebClientOptions['logger']> {
   const nothing = (): void => undefined;
   const levels = { debug: nothing, info: nothing, warn: nothing, error: nothing };

@@ -25,7 +25,7 @@ interface Fetching {
   readonly signal: AbortSignal;
   /** Told the status of an answer. */
   readonly answered: (status: number) => void;
-  /** Taken out of the answer, where that repeats it: what is shown of one is cut, and a part of a token is found by nobody. */
+  /** Taken out of the answer, where that repeats it: what is shown of one is cut, and a part of a token is not found. */
   readonly token: string;
 }
 

@@ -32,7 +32,7 @@ export interface SlackMessage {
 
 /** What a message is to show. */
 export interface SlackContent extends SlackMessage {
-  /** Equal for contents that tell the same, though at another time. */
+  /** Equal for contents that say the same, though at another time. */
   readonly hash: string;
 }
 
@@ -105,7 +105,7 @@ export function messageOf(text: string, blocks: readonly SlackBlock[]): SlackMes
   return { text, blocks: [...shown, left === blocks.length ? more : context([moreText(left)])] };
 }
 
-/** Returns the message with the hash of what it tells. @param told what of it counts as a change */
+/** Returns the message with the hash of what it says. @param told what of it counts as a change */
 export function contentOf(message: SlackMessage, told: SlackMessage = message): SlackContent {
   const { text, blocks } = told;
   const hash = createHash('sha256')

@@ -24,7 +24,7 @@ const longestReason = 2_000;
 const longestLine = 200;
 const barWidth = 20;
 
-/** Returns the message that tells where a rollout stands; it fits whatever the cluster says. */
+/** Returns the message about the state of a rollout; it fits whatever the cluster says. */
 export function summaryContent(news: RolloutNews): SlackContent {
   const text = noticeOf(news);
   const body = bodyOf(news);

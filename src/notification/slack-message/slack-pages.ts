@@ -3,7 +3,7 @@ import type { PodNews } from './rollout-news.ts';
 import { contentOf, messageOf, type SlackContent, section } from './slack-blocks.ts';
 import { code, fitted } from './slack-text.ts';
 
-/** Pods that one message tells of, as published. */
+/** Pods that one message reports, as published. */
 const podsOfPage = 50;
 const podsOfSection = 10;
 const longestLine = 200;
@@ -12,7 +12,7 @@ const longestName = 80;
 const longestVersion = 66;
 
 /**
- * Returns the pages of a target, 50 pods each. A pod stands by its ordinal alone, the highest first: it never moves to
+ * Returns the pages of a target, 50 pods each. A pod is shown by its ordinal alone, the highest first: it never moves to
  * another page, neither while it goes nor when the target grows.
  *
  * @param set name of the set

@@ -3,7 +3,7 @@ const unprintable = /[\s\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Stands where a text was cut. */
+/** Marks where a text was cut. */
 const cut = '…';
 
 /**
@@ -40,7 +40,7 @@ export function code(text: string, longest: number): string {
   return inner === '' ? '–' : `\`${inner}\``;
 }
 
-/** Returns the lines one below the other, at most `longest` UTF-16 units in all; of those left out the last line tells the number. */
+/** Returns the lines one below the other, at most `longest` UTF-16 units in all; of those left out the last line gives the number. */
 export function linesWithin(lines: readonly string[], longest: number): string {
   const whole = lines.join('\n');
   if (whole.length <= longest) return whole;

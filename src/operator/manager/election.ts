@@ -72,7 +72,7 @@ function deniedVerb(metrics: OperatorMetrics): (denied: string | undefined) => v
 }
 
 /**
- * Takes part in `election` until `signal` aborts, shows whether this process leads, and tells of other Leases that are
+ * Takes part in `election` until `signal` aborts, shows whether this process leads, and reports other Leases that are
  * held for the same namespaces.
  */
 export async function runElection(

@@ -71,7 +71,7 @@ export async function runLedTerms(
 
 /**
  * Has `reconcile` run whenever this process leads, until `signal` aborts. A process that led without a Lease, as its Role did
- * not permit one, begins anew when it can have one after all.
+ * not permit one, begins again when it can have one after all.
  *
  * @throws {LeaseLostError} when it led with a Lease, and may not any more; what a term throws
  */

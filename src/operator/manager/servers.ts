@@ -25,7 +25,7 @@ export interface ManagerServerOptions {
 /** The life of a certificate that is recreated at each start, and that is never verified. */
 const tenYears = minutes(10 * 365 * 24 * 60);
 
-/** Nobody says here which cluster a request is for. */
+/** It is not said here which cluster a request is for. */
 export const clusterValidation = Object.freeze({
   isEnabled: false,
   isSoft: false,
@@ -47,7 +47,7 @@ export async function startProbes(
 }
 
 /**
- * Serves `/metrics`: over plain HTTP to everybody, or over HTTPS with a certificate that no CA vouches for, to whom the API
+ * Serves `/metrics`: over plain HTTP to every client, or over HTTPS with a certificate that no CA has signed, to those whom the API
  * server lets get it. Undefined where it is not wanted.
  *
  * @throws {Error} one sentence, when the port cannot be listened on

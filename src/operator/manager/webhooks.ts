@@ -17,7 +17,7 @@ import { clusterValidation, type ManagerServerOptions } from './servers.ts';
 /** What a manager serves to the API server. */
 export interface Serving {
   readonly webhooks: readonly Webhook[];
-  /** Resolves when they can answer; where it rejects they never can, and their caches tell why. @default at once */
+  /** Resolves when they can answer; where it rejects they never can, and their caches say why. @default at once */
   readonly filled?: Promise<unknown>;
 }
 

@@ -45,9 +45,9 @@ export function webhookPermissions(namespace: string): WebhookPermissions {
   };
 }
 
-/** What a namespace has that takes more than flags tell. */
+/** What a namespace has that takes more than flags say. */
 export interface Governed {
-  /** Whether there are budgets to obey: without them nobody has to grant that ConfigMaps are made, whatever their names. */
+  /** Whether there are budgets to obey: without them no Role has to permit that ConfigMaps are made, whatever their names. */
   readonly hasBudgets: boolean;
 }
 

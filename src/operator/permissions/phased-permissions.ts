@@ -7,7 +7,7 @@ import { leasePermissions } from '#kubernetes/leader-election/lease-permissions.
 import { phasedRolloutPermissions } from '#phased-rollout/permissions.ts';
 
 /**
- * What running under the name of the sts-phased-rollout-operator takes. The webhooks themselves ask nobody: what they take is their certificate, where it is our own.
+ * What running under the name of the sts-phased-rollout-operator takes. The webhooks themselves make no requests: what they take is their certificate, where it is our own.
  */
 export const phasedFrontPermissions: ScopedPermissions = statedPermissions();
 

@@ -19,7 +19,7 @@ export interface RoleParts {
 }
 
 /**
- * Tells once which rules the Role lacks, each line with YAML that can be pasted as it stands; ends with `signal`. A Role
+ * Logs once which rules the Role lacks, each line with YAML that can be pasted as it stands; ends with `signal`. A Role
  * that permits Events, budgets and the Lease is taken for whole, so that nothing is asked under it but what obeying budgets
  * takes where there are any, and what runs along with groups, which are in Roles of their own: a peer's lacks one of the three.
  */

@@ -84,7 +84,7 @@ export async function reconcilePhasedRollouts(
 interface TermParts {
   readonly term: LedTerm;
   readonly caches: PhasedCaches;
-  /** Aborted when the Role does not permit to list budgets: they are no part of the view then (D-51). */
+  /** Aborted when the Role does not permit listing budgets: they are no part of the view then (D-51). */
   readonly unreadable: AbortController;
 }
 

@@ -41,7 +41,7 @@ interface OutsideTerm {
 /** How long a token that was read is taken for the one that is there; one that Slack doubts is read again at once. */
 const tokenLife = seconds(60);
 
-/** Returns what tells receivers how rollouts ended, for one term. */
+/** Returns what notifies receivers how rollouts ended, for one term. */
 export function callbacksOf(
   { cluster, callback }: RolloutOutside,
   term: OutsideTerm & { readonly queue: Pick<WorkQueue, 'add'> },
@@ -51,7 +51,7 @@ export function callbacksOf(
   return new CallbackCalls({ attempts, wake: (key) => term.queue.add(key) });
 }
 
-/** Returns what tells Slack how rollouts go, for one term. */
+/** Returns what shows in Slack how rollouts go, for one term. */
 export function reportsOf(
   { cluster, slack }: RolloutOutside,
   term: OutsideTerm &

@@ -51,7 +51,7 @@ export interface ZoneTerm extends LedTerm {
 interface TermParts {
   readonly term: ZoneTerm;
   readonly caches: UpdateCaches;
-  /** Aborted when the Role does not permit to list budgets: they are no part of the view then (D-51). */
+  /** Aborted when the Role does not permit listing budgets: they are no part of the view then (D-51). */
   readonly unreadable: AbortController;
 }
 
@@ -145,7 +145,7 @@ function allBudgets(
   };
 }
 
-/** Opens budgets of groups, which the Role may not permit to list (D-1). */
+/** Opens budgets of groups, which the Role may not permit listing (D-1). */
 async function openOptional(
   { clock, log, budgetMetrics, zoneBudgets }: ZoneUpdateSettings,
   { term, caches, unreadable }: TermParts,

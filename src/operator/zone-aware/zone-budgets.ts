@@ -101,7 +101,7 @@ export function openZoneBudgets(settings: ZoneBudgetSettings): RunningZoneBudget
       }
     },
     lead: (term, work) => {
-      // Where the caches end before they are filled, `run` tells why.
+      // Where the caches end before they are filled, `run` says why.
       const areKept = caches.synced.then(() => settings.areStatusesKept ?? true).catch(() => false);
       return leading({ authority, areKept }, term, work);
     },

@@ -48,7 +48,7 @@ export interface ZoneCapabilityParts {
   readonly budgets: RunningBudgets;
 }
 
-/** Zone-aware controllers beside others, in one namespace. */
+/** Zone-aware controllers together with others, in one namespace. */
 export interface ZoneCapabilities {
   readonly resources: readonly ResourceCapability[];
   /** The budgets of all kinds: a pod goes where each of them lets it. */

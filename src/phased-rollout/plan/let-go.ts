@@ -70,7 +70,7 @@ function outdatedOf(
 }
 
 /**
- * The pods that were let go and have not gone yet, by what the sets show: a partition is a permission that stands until its
+ * The pods that were let go and have not gone yet, by what the sets show: a partition is a permission that holds until its
  * pod has been replaced, however long the controller takes, and whichever process lowered it.
  */
 export class LetGoPods implements DisruptionsUnderWay {

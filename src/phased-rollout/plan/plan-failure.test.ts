@@ -53,7 +53,7 @@ describe('planPhasedRollout() with a failure budget', () => {
     const { Updated } = play.plan().conditions;
     assert.equal(Updated?.status, 'False');
     assert.equal(Updated.because.reason, 'CheckFailed');
-    assert.match(Updated.because.message, /1 checks on end have failed before web-2 may run B/);
+    assert.match(Updated.because.message, /1 checks in a row have failed before web-2 may run B/);
     assert.match(Updated.because.message, /the last answer: fails/);
     assert.match(Updated.because.message, /template or spec\.check\.failureBudget/);
   });

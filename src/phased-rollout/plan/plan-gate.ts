@@ -131,7 +131,7 @@ function failingOf(
   return memory?.subject === subject ? memory.failing : undefined;
 }
 
-/** Values differ from answer to answer, and what is reported is reported anew whenever it changes. */
+/** Values differ from answer to answer, and what is reported is reported again whenever it changes. */
 function clauseOf({ verdict, because: { reason, message } }: CheckAnswer): string | undefined {
   if (verdict === 'passes') return undefined;
   return reason === 'OutOfBounds' ? 'a value is outside of its bounds' : message;
@@ -143,7 +143,7 @@ function countText({ target, spec }: Pass, step: Step, { value, because }: Check
   const next = nameAt(set, step.partition - 1);
   const seen = value === undefined ? '' : `, value ${value}`;
   return (
-    `${step.consecutiveSuccesses} of ${spec.successThreshold} checks on end have passed before ${next} ` +
+    `${step.consecutiveSuccesses} of ${spec.successThreshold} checks in a row have passed before ${next} ` +
     `may run ${set.status.updateRevision}; the last answer: ${because.message}${seen}`
   );
 }
@@ -174,7 +174,7 @@ function planRelease(pass: Pass, step: Step): Outcome {
   const { set } = pass.target;
   const to = step.partition - 1;
   const message =
-    `${step.consecutiveSuccesses} checks on end have passed, so ${nameAt(set, to)} ` +
+    `${step.consecutiveSuccesses} checks in a row have passed, so ${nameAt(set, to)} ` +
     `may run ${set.status.updateRevision}`;
   return unlessHeld(pass.snapshot, 'gated', () => ({
     decisions: [setPartition(pass, to, { reason: 'CheckPassed', message })],
@@ -191,8 +191,8 @@ function planWait(
     const message = `All pods are available; the first check waits until ${formatUtcSeconds(until)}`;
     return held('InitialDelay', message, until);
   }
-  // One sentence for both, as it is told anew whenever it changes: the counts of the status have the rest.
-  const waiting = 'The next check is being asked, or is not due yet';
+  // One sentence for both, as it is reported again whenever it changes: the counts of the status have the rest.
+  const waiting = 'The next check is in progress, or is not due yet';
   const why = snapshot.gate.memory?.failing ?? formerly(step);
   return held('AwaitingCheck', why === undefined ? waiting : `${waiting}; the last: ${why}`, until);
 }

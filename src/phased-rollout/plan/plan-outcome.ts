@@ -100,7 +100,7 @@ export function nameAt({ name, spec }: StatefulSetView, index: number): string {
 }
 
 /**
- * Returns the outcome of an error or a suspension: the other fields stay as they were, and `because` stands in both
+ * Returns the outcome of an error or a suspension: the other fields stay as they were, and `because` is in both
  * conditions.
  */
 export function stopped(

@@ -36,7 +36,7 @@ export function planRollback(pass: Pass, step: Step): Outcome {
   const { set } = pass.target;
   const { partition, replicas } = set.spec;
   if (partition !== replicas) {
-    const message = `No pod more may run ${set.status.updateRevision}, which has failed`;
+    const message = `No further pod may run ${set.status.updateRevision}, which has failed`;
     return { decisions: [setPartition(pass, replicas, { reason: 'RollingBack', message })] };
   }
   return planPods(pass, step);

@@ -58,7 +58,7 @@ function planUnderWay(pass: Pass): Outcome {
  * to.
  */
 function planLast(pass: Pass, step: Step | undefined): Outcome {
-  // Noted, so that the next leader knows that nobody's late request did that.
+  // Noted, so that the next leader knows that no late request did that.
   if (step !== undefined && step.partition > 1) {
     return advanced(pass, stepAt(0, 'WaitForPodToBeUpdated'));
   }

@@ -22,7 +22,7 @@ const ready: WantedCondition = {
 export function planSteady(pass: Pass): Outcome {
   const back = planReturn(pass);
   if (back === undefined) return { conditions: { Ready: ready }, ...planBlocked(pass) };
-  const because = { reason: 'Rolling', message: 'Pods go back to the revision from before' };
+  const because = { reason: 'Rolling', message: 'Pods go back to the previous revision' };
   return { conditions: { Ready: ready, Updated: { status: 'False', because } }, ...back };
 }
 

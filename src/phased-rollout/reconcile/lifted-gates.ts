@@ -38,7 +38,7 @@ export class LiftedGates {
    * Notes that a request of an earlier process, which is unknown, may still lift the gate of `set`.
    *
    * @param followed the partition of the step that was stored last of the update under way; undefined where none was. Where
-   * the gate is lifted and this says otherwise, such a request has arrived before anybody could see it.
+   * the gate is lifted and this says otherwise, such a request has arrived before it could be seen.
    * @param until when none can arrive any more
    */
   awaited(

@@ -18,16 +18,16 @@ export interface ApprovalPorts extends PhasedMomentPorts {
 }
 
 /**
- * Plans again, at the moment when `wanted` would leave, and says what it rests on (D-49).
+ * Plans again, exactly when `wanted` would leave, and says what it rests on (D-49).
  *
  * @throws OverruledError when the new plan does not have it, StaleBasisError when its view is not proven
  */
 export function approve(wanted: PhasedDecision, key: string, ports: ApprovalPorts): Basis {
   // Also after a pause of the process, however long: the present holder of the Lease is the one to plan.
-  if (!ports.leads()) throw new OverruledError('Cannot write as the Lease is not held any more');
+  if (!ports.leads()) throw new OverruledError('Cannot write as the Lease is no longer held');
   const moment = phasedMomentOf(key, ports);
   if (moment === undefined || !isPlanned(wanted, moment)) {
-    throw new OverruledError(`Cannot send what is not wanted any more: ${wanted.kind}`);
+    throw new OverruledError(`Cannot send what is no longer wanted: ${wanted.kind}`);
   }
   const takes = takesPods(wanted, moment);
   if (takes) requireProof(wanted, moment);
@@ -45,7 +45,7 @@ function requireProof(wanted: PhasedDecision, moment: PhasedMoment): void {
   if (!isProven(moment.proof, moment.monotonic))
     throw new StaleBasisError(Number.POSITIVE_INFINITY);
   if (moment.permission?.kind !== 'to-ask' || !asksBudgets(wanted)) return;
-  throw new OverruledError('Cannot let a pod go whose budget does not permit it any more');
+  throw new OverruledError('Cannot let a pod go, as its budget no longer permits it');
 }
 
 function noteSent({ next }: PhasedMoment, pods: LetGoPods): void {

@@ -110,7 +110,7 @@ function targetOf({ set, pods }: Pick<SetSnapshot, 'set' | 'pods'>): TargetSet {
 /** Sets that are released need no pods: nothing is known of them, and nothing is asked. */
 function formerOf(rollout: RolloutView, { statefulSets }: PhasedMomentPorts): readonly TargetSet[] {
   const { spec, isDeleting } = rollout;
-  // Which set a spec names that cannot be read nobody knows: none is given up before the object goes.
+  // Which set an unreadable spec names is unknown: none is given up before the object goes.
   if (spec.kind === 'invalid' && !isDeleting) return [];
   const target = targetRefOf(rollout);
   return statefulSets.lister

@@ -16,7 +16,7 @@ function partitionOf(from: number, to: number) {
   } as const;
 }
 
-test('a partition that another client keeps setting back is written ever more rarely, another one at once', () => {
+test('a partition that another client keeps setting back is written at growing intervals, another one at once', () => {
   const paces = new WritePaces();
   const up = partitionOf(0, 3);
   paces.written(up, 'rollout-uid', at);

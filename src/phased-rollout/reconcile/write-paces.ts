@@ -33,7 +33,7 @@ interface StoredStatus {
  */
 export class WritePaces {
   readonly #attempts = new WriteAttempts<number | string, ContestedReason>();
-  /** What the server answered to the last status, by key: whatever else stands there is of another client. */
+  /** What the server answered to the last status, by key: any other value is that of another client. */
   readonly #stored = new Map<string, { readonly uid: string; readonly status: JsonObject }>();
 
   /** Notes that `decision` was carried out for the PhasedRollout `uid`. */

@@ -3,13 +3,13 @@ import type { SpecFields } from '#base/spec-fields.ts';
 import { type GateQuerySpec, judgementIn, trustIn } from '#check/prometheus/query-spec.ts';
 import type { AdditionalQuerySpec } from '../api.ts';
 
-/** More would be asked at the same moment than one step has any use for. */
+/** More would be asked at the same time than one step has any use for. */
 export const mostAdditionalQueries = 16;
 
 const listPath = 'spec.check.additionalQueries';
 
 /**
- * Returns the queries of `check` beside its `first`. One without a URL is asked where the first is, with what that has of
+ * Returns the queries of `check` in addition to its `first`. One without a URL is asked where the first is, with what that has of
  * certificates and credentials; one with a URL has its own: credentials never go to a server that they were not written for.
  */
 export function additionalQueriesOf(

@@ -7,7 +7,7 @@ import { problemsOfOurs } from '../api.ts';
 import { mostAdditionalQueries } from './parse-queries.ts';
 import { promqlProblem } from './promql.ts';
 
-/** Where the query stands that the peer knows, too. */
+/** Where the query is that the peer knows, too. */
 const queryPath = 'spec.check.query';
 
 /**

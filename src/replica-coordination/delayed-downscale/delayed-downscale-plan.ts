@@ -38,9 +38,9 @@ const settled: DelayedDownscaleVerdict = { kind: 'settled' };
 const awaitChange: Requeue = { kind: 'await-change' };
 
 /**
- * Returns whom to call and how far to scale (mended as KW-25, KW-26, KW-30 and D-22 say).
+ * Returns which pods to call and how far to scale (corrected as KW-25, KW-26, KW-30 and D-22 say).
  *
- * Pods that stay are cancelled until they say so; pods that are to go are asked since when they are prepared. The tail
+ * Pods that stay are cancelled until they say so; pods that are to go are asked how long they have been prepared. The tail
  * of the highest ordinals that have each been so for the delay, by an answer not older than `answerLife`, may go; a pod
  * that is not due, or does not answer, holds itself and all below it. Total and deterministic.
  */
@@ -215,7 +215,7 @@ function holdFor(
     return hold('PodNotPrepared', message, isAsking ? undefined : timeOf(question, state.retryAt));
   }
   if (isAsking || state.kind !== 'prepared') {
-    return hold('AwaitingPods', `Pod "${name}" is being asked since when it has been prepared`);
+    return hold('AwaitingPods', `Pod "${name}" is being asked how long it has been prepared`);
   }
   const left = settings.delay - elapsedOf(state, question.snapshot.takenAt);
   const due = after(question.now, millis(Math.max(0, left)));

@@ -24,7 +24,7 @@ export interface PodPreparation {
 export type PreparationState =
   /** Nothing is known, so that there may be something to cancel (D-22). */
   | { readonly kind: 'unknown' }
-  /** The pod of `uid` said that it is prepared since `since`. */
+  /** The pod of `uid` said that it has been prepared since `since`. */
   | {
       readonly kind: 'prepared';
       readonly uid: string;

@@ -96,7 +96,7 @@ function callPod(
   const name = `${set.name}-${ordinal}`;
   const why =
     method === 'POST'
-      ? because('PodPreparing', `Pod "${name}" is asked since when it has been prepared to go`)
+      ? because('PodPreparing', `Pod "${name}" is asked how long it has been prepared to go`)
       : because('PodReleased', `Pod "${name}" is notified that it stays`);
   const { uid: podUid, isReady: isPodReady } = pod;
   return {

@@ -2,7 +2,7 @@ import { isJsonObject, jsonIn } from '#base/json.ts';
 import { type Instant, instant } from '#base/units.ts';
 import type { PodAnswer } from '#pod-http/pod-http.ts';
 
-/** What an answer to POST says: since when the pod is prepared, or a clause that says why it does not tell. */
+/** What an answer to POST says: the time from which the pod has been prepared, or a clause that says why it does not say. */
 export type PreparedAnswer =
   | { readonly kind: 'prepared'; readonly since: Instant }
   | { readonly kind: 'failed'; readonly why: string };

@@ -27,7 +27,7 @@ interface Wait {
  * any zone has been scaled down. A time that cannot be read holds every other set (D-21).
  *
  * How long ago a stored time was the wall clock says when this process first sees it, one to come as if it were now; from
- * then on no clock counts that anybody sets (D-55).
+ * then on no clock counts that a user sets (D-55).
  */
 export function waitForMinimumTime(
   set: StatefulSetView,

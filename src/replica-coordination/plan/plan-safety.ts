@@ -16,7 +16,7 @@ import type { CoordinationSnapshot } from '../snapshot.ts';
 
 type ScaleWish = Extract<Wish, { kind: 'scale' }>;
 
-/** When a set is scaled, and beside which others. */
+/** When a set is scaled, and at the same time as which others. */
 export interface Shrinking extends CoordinationMoment {
   /** The counts that sets of the group are to have, by uid, whether or not they have to wait; only of those that change. */
   readonly wanted: ReadonlyMap<string, number>;
@@ -52,7 +52,7 @@ export function safely(wish: ScaleWish, snapshot: SetSnapshot, moment: Shrinking
 }
 
 /**
- * Returns the pods that go when `snapshot` shrinks to `to`. One that is not ready may be back at the moment when it is
+ * Returns the pods that go when `snapshot` shrinks to `to`. One that is not ready may be back exactly when it is
  * taken, and one that never was may have become ready since it was seen: all of them count.
  */
 function takenBy(

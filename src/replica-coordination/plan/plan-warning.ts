@@ -52,7 +52,7 @@ function forbidden(
   const { type } = state.ref;
   const message =
     `the replicas of ${set.name} are not reported to ${reference.kind} "${reference.name}", ` +
-    `as the Role does not permit to patch ${type.plural}/status`;
+    `as the Role does not permit patching ${type.plural}/status`;
   const why = because('WriteBackForbidden', message);
   return [{ kind: 'warn', set: setRef(set), because: why }];
 }

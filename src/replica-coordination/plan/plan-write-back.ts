@@ -31,7 +31,7 @@ export function planWriteBacks(
   });
 }
 
-/** Returns why the report waits: it was refused, or somebody else reports something else again and again. */
+/** Returns why the report waits: it was refused, or another client reports something else again and again. */
 function held(
   set: StatefulSetView,
   replicas: number,

@@ -28,9 +28,9 @@ export type Movement =
   | 'none'
   /** Only its status, or its metadata. */
   | 'status'
-  /** What it asks for, or what does not tell the two apart. */
+  /** What it asks for, or what does not say the two apart. */
   | 'spec'
-  /** The watch does not tell. */
+  /** The watch does not say. */
   | 'unknown';
 
 /** Returns what has moved since `reading`, of an object that a watch that follows the server shows as `shown`. */

@@ -102,7 +102,7 @@ export class ReferenceWatch {
     }
   }
 
-  /** Stops the watch: nobody mirrors anything of the type any more. */
+  /** Stops the watch: nothing of the type is mirrored any more. */
   stop(): void {
     this.#stop.abort();
   }
@@ -125,7 +125,7 @@ export class ReferenceWatch {
       const answer = await canI(client, access, { signal });
       if (answer.kind !== 'denied') continue;
       metrics.setPermissionRefused(verb, plural, true);
-      log.warn('the Role does not permit to watch a mirrored resource; it is polled', {
+      log.warn('the Role does not permit watching a mirrored resource; it is polled', {
         verb,
         resource: plural,
         api_group: group,

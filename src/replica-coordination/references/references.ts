@@ -51,7 +51,7 @@ export interface ReferencePorts {
   readonly statefulSets: Lister<StatefulSetView>;
   /** How often a resource is read that cannot be watched (D-23). */
   readonly interval: Millis;
-  /** How soon a read that failed is repeated: no watch tells when it would succeed. */
+  /** How soon a read that failed is repeated: no watch says when it would succeed. */
   readonly retry: Millis;
   /** Has the group `key` planned again. */
   wake(key: string): void;

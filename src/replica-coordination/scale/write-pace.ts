@@ -15,7 +15,7 @@ export interface PacedWrite {
   readonly to: number;
 }
 
-/** One moment on both clocks: waits are measured by the one, and stated by the other. */
+/** One instant on both clocks: waits are measured by the one, and stated by the other. */
 export interface PaceMoment {
   readonly now: Instant;
   readonly at: Monotonic;

@@ -51,7 +51,7 @@ export class ScaleWriter {
     const { namespace, name } = scale.set;
     const before = statefulSets.lister.get(namespace, name)?.resourceVersion;
     let leftAt: Monotonic | undefined;
-    // Asked at the very moment when the request leaves; how long it waited for that says nothing of when it lands.
+    // Asked exactly when the request leaves; how long it waited for that says nothing of when it lands.
     const approve: Carrying['approve'] = (wanted) => {
       const basis = carrying.approve(wanted);
       leftAt = clock.monotonic();
@@ -70,7 +70,7 @@ export class ScaleWriter {
       this.#wakeWhenSeen(key, answered, signal);
       return 'scaled';
     } catch (error) {
-      // What the end of this process kept from leaving nobody has refused.
+      // What the end of this process kept from leaving was not refused.
       if (!isRequestFailure(error) || isGivenUp(error, signal)) throw error;
       const hasMoved = await this.#settle({ scale, error, leftAt }, signal);
       if (hasMoved) return 'outdated';
@@ -79,7 +79,7 @@ export class ScaleWriter {
     }
   }
 
-  /** Finds out whether a write that failed was stored all the same, as an error of the network tells nothing of it. @returns whether it was */
+  /** Finds out whether a write that failed was stored all the same, as an error of the network says nothing of it. @returns whether it was */
   async #settle(
     failed: {
       readonly scale: Scale;

@@ -101,7 +101,7 @@ function setTooLarge(_: Zone, { zones }: Group): ZoneOutcome | undefined {
   const { spec, status, name } = large.set;
   const message =
     `StatefulSet "${name}" has ${Math.max(spec.replicas, status.replicas)} replicas, ` +
-    `and no set of more than ${largestSet} is looked at; no pod of the group is touched`;
+    `and no set of more than ${largestSet} is handled; no pod of the group is touched`;
   return stop(hold(large, 'SetTooLarge', message));
 }
 

@@ -75,7 +75,7 @@ function isByCause({ stuckness }: StuckPod): boolean {
 
 /**
  * Reports whether a pod of `zone`, unless that is paused, is going that may have been stuck: it is still there, and so the
- * turn is still that zone's; or is just gone, and nothing is in its place. While it goes its containers end, and do not tell
+ * turn is still that zone's; or is just gone, and nothing is in its place. While it goes its containers end, and do not say
  * any more what they were, nor does its revision once the template was changed again; so it was, unless it was seen to
  * serve.
  */
@@ -92,7 +92,7 @@ function isLosingStuckPods(zone: Zone, { snapshot: { watched } }: Group): boolea
 /** How long a stuck pod that is gone counts until another is made: perhaps none can be, as where a quota forbids it. */
 const absence = seconds(60);
 
-/** Returns how long the empty `slot` still counts as one whose stuck pod has just gone, >= 0; of what nobody saw, it may have. */
+/** Returns how long the empty `slot` still counts as one whose stuck pod has just gone, >= 0; of an unseen one, it may have. */
 function leftOfAbsence({ set }: Zone, { ordinal }: Slot, { gone, begun, now }: Watched): Millis {
   const at = gone.get(`${set.name}-${ordinal}`) ?? begun;
   return millis(Math.max(0, absence - (now - at)));
@@ -132,7 +132,7 @@ function isAllBroken({ slots, outdated, stuckness }: Zone): boolean {
     (slot) => slot.kind !== 'missing' && slot.pod.unready === undefined,
   );
   if (isAnyReady) return false;
-  // One whose deletion was only sent still tells what it was when that was decided.
+  // One whose deletion was only sent still says what it was when that was decided.
   return outdated.every(
     ({ ordinal, pod }) => pod.isTerminating || stuckness.get(ordinal)?.kind === 'stuck-by-cause',
   );

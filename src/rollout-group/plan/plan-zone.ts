@@ -158,7 +158,7 @@ function stuckTimes({ outdated, stuckness }: Zone, now: Instant): readonly Insta
   );
 }
 
-/** Names of orphans of `snapshot` that stand where one of its slots should be (bad input of the group). */
+/** Names of orphans of `snapshot` that are where one of its slots should be (bad input of the group). */
 export function orphanNames(snapshot: SetSnapshot): readonly string[] {
   return snapshot.orphans.filter((name) => parseOrdinal(name, snapshot.set.name) !== undefined);
 }

@@ -13,7 +13,7 @@ export const usualAging: Millis = seconds(86_400);
 /** How long until it is reported again. */
 const toldAgainAfter: Millis = seconds(86_400);
 
-/** Returns since when `rollout` has been over, where its percentage left old pods; undefined where none is left. */
+/** Returns the time from which `rollout` has been over, where its percentage left old pods; undefined where none is left. */
 export function partialSince({ spec, progress, writtenStatus }: RolloutView): Instant | undefined {
   if (spec.kind === 'invalid' || spec.value.percent === 100) return undefined;
   if (!isTerminal(progress.phase)) return undefined;

@@ -85,7 +85,7 @@ export class CallbackAttempts {
     const signing = await this.#signingKey(namespace, target.signingKey, signal);
     if (signing.kind === 'missing') return this.#attempted(progress, signing.verdict);
     if (!this.#ports.leads()) {
-      throw new OverruledError('Cannot call back as the Lease is not held any more');
+      throw new OverruledError('Cannot call back as the Lease is no longer held');
     }
     const result = resultOf(outcome);
     const call = {

@@ -79,7 +79,7 @@ export class CallbackCalls {
   }
 
   /**
-   * Another rollout has begun: says so by `tell` where nobody was told how the one of `progress` ended, as soon as that is known. A
+   * Another rollout has begun: says so by `tell` where no receiver was notified how the one of `progress` ended, as soon as that is known. A
    * receiver that begins the next rollout itself has been called back, although its answer may be on its way yet.
    */
   superseded(

@@ -7,7 +7,7 @@ import type { Outcome, RolloutProgress } from '../progress.ts';
 
 /** What a report is made of. */
 export interface ReportParts {
-  /** Name of the cluster; empty where nobody has told. */
+  /** Name of the cluster; empty where it was not given. */
   readonly cluster: string;
   readonly rollout: RolloutView;
   readonly progress: RolloutProgress;
@@ -51,7 +51,7 @@ export function callbackReport(parts: ReportParts): CallbackReport | undefined {
   };
 }
 
-/** Returns how the receiver is told that it ended. */
+/** Returns how the receiver is notified that it ended. */
 export function resultOf({ result }: Outcome): CallbackReport['result'] {
   return result === 'Done' ? 'success' : 'failure';
 }

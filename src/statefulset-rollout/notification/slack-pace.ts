@@ -7,10 +7,10 @@ export interface SlackPacePorts<T> {
   readonly tell: (view: T) => void;
 }
 
-/** How a resource looks to those who are told. */
+/** How a resource looks in messages. */
 export interface PacedView<T> {
   readonly uid: string;
-  /** Another one is told at once. */
+  /** Another one is sent at once. */
   readonly mark: string;
   readonly view: T;
 }

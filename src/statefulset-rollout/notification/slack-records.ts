@@ -31,7 +31,7 @@ interface Place {
   readonly name: string;
 }
 
-/** How the messages of a resource stand, and that is not stored yet. */
+/** Where the messages of a resource are, which is not stored yet. */
 interface SlackRecord {
   readonly place: Place;
   readonly message: JsonObject;
@@ -45,7 +45,7 @@ const type = resourceTypes.statefulsetRollouts;
 const replaced = { channel: null, ts: null, hash: null, pages: null, error: null } as const;
 
 /**
- * Keeps where the messages of rollouts stand until that is stored: with the status that a pass writes, so that one write has
+ * Keeps where the messages of rollouts are until that is stored: with the status that a pass writes, so that one write has
  * both; by a write of its own where no pass comes to that, or none comes any more.
  */
 export class SlackRecords {
@@ -56,14 +56,14 @@ export class SlackRecords {
   readonly #timers = new Map<string, Timer>();
   readonly #stored: (uid: string) => void;
 
-  /** @param stored told that nothing is left to be stored of a resource */
+  /** @param stored called when nothing is left to be stored of a resource */
   constructor(ports: SlackRecordPorts, stored: (uid: string) => void) {
     this.#ports = ports;
     this.#stored = stored;
   }
 
   /**
-   * Notes how `thread` stands after a call, and has it stored in the resource at `place`, unless another rollout has followed
+   * Notes the state of `thread` after a call, and has it stored in the resource at `place`, unless another rollout has followed
    * it there. What was just posted cannot wait long: who does not know of a message posts it once more.
    *
    * @returns whether there is anything to store

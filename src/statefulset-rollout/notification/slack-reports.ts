@@ -31,7 +31,7 @@ export type SlackHealth =
   /** Nothing is sent any more, or nothing arrives. */
   | { readonly kind: 'failing'; readonly error: string };
 
-/** Tells Slack how rollouts go, and keeps in their statuses where the messages stand. */
+/** Shows in Slack how rollouts go, and keeps in their statuses where the messages are. */
 export class SlackReports {
   readonly #ports: SlackReportPorts;
   readonly #worker: SlackWorker;
@@ -78,7 +78,7 @@ export class SlackReports {
     return thread?.slots.get(0)?.ts === undefined ? undefined : { kind: 'healthy' };
   }
 
-  /** Returns where the messages stand, as it is to be stored with the status; undefined: what is there stays. */
+  /** Returns where the messages are, as it is to be stored with the status; undefined: what is there stays. */
   recordOf({ uid }: RolloutView): JsonObject | undefined {
     return this.#records.of(uid);
   }

@@ -19,7 +19,7 @@ export type Parallelism =
       readonly name: string;
       /** 0 or more. */
       readonly most: number;
-      /** What the server would allow at this moment; undefined while it is not known. */
+      /** What the server would allow now; undefined while it is not known. */
       readonly allowed: number | undefined;
     }
   /** The API server evicts no pod that two of them select. */
@@ -67,7 +67,7 @@ export type BudgetAllowance =
 
 /**
  * Returns how many pods may go while `unavailable` of them are away: what the budget leaves, and never more than the server
- * would allow at this moment.
+ * would allow now.
  */
 export function roomOf(parallelism: Parallelism, unavailable: number): BudgetAllowance {
   if (parallelism.kind === 'many-budgets') return parallelism;

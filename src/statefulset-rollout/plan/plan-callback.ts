@@ -13,7 +13,7 @@ import { because, type RolloutPass, type Step } from './plan-outcome.ts';
 /** Times are stored to the second. */
 const storedTo = seconds(1);
 
-/** Plans the end, whose outcome is known: those who asked for it are told, and then nothing is left to do. */
+/** Plans the end, whose outcome is known: the receivers that asked for it are notified, and then nothing is left to do. */
 export function planEnd(pass: RolloutPass): Step {
   const { progress, spec, now } = pass;
   const changes = outcomeIn(pass);

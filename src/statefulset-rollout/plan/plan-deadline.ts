@@ -20,7 +20,7 @@ export function unlessLate(pass: RolloutPass, step: Step): Step {
     const { reason, message } = step.because;
     return failing(deadline.code, `${deadline.message}; ${reason}: ${message}`);
   }
-  // A moment later, as the end itself is in time.
+  // Shortly afterwards, as the end itself is in time.
   const next = after(deadline.at, millis(1));
   return { ...step, until: step.until === undefined ? next : earlier(step.until, next) };
 }

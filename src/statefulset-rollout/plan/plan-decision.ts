@@ -75,7 +75,7 @@ export type BecauseRollout = Because<RolloutReason>;
 export type RolloutAction =
   | { readonly kind: 'add-finalizer' }
   | { readonly kind: 'remove-finalizer' }
-  /** One attempt to tell how it ended. */
+  /** One attempt to say how it ended. */
   | { readonly kind: 'call-back' }
   /** The set is compared with what is wanted. */
   | { readonly kind: 'compare' }

@@ -78,7 +78,7 @@ function halfWay(name: string): Outcome {
 
 /**
  * Reports whether the set stays when the resource goes; a spec that cannot be read deletes nothing. That it is made is
- * stored before it is: somebody else may have been faster, so that what is there says whose it is.
+ * stored before it is: another client may have been faster, so that what is there says whose it is.
  */
 function isKept(
   { isOrphaning, spec, progress }: RolloutSnapshot['resource'],

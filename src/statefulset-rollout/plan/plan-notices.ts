@@ -29,7 +29,7 @@ export interface NoticeParts {
   readonly now: Instant;
   /** As it is in the status that the plan's replaces. */
   readonly before: RolloutProgress;
-  /** Names of pods that were told to have leaked. */
+  /** Names of pods that were reported as leaked. */
   readonly leakedBefore: ReadonlySet<string>;
 }
 
@@ -121,7 +121,7 @@ export function noticesOfWrite({ snapshot, plan, now }: NoticeParts): readonly N
   if (plan.action?.kind !== 'release-set') return [];
   const stale = placesAfter(snapshot, plan.progress, now).filter(({ isStale }) => isStale);
   if (stale.length === 0) return [];
-  const message = `${namesOf(stale)} of ${set.name} run an old version; its strategy stays OnDelete, so that no controller replaces them`;
+  const message = `${namesOf(stale)} of ${set.name} run an old version; its strategy stays OnDelete, so no controller replaces them`;
   return [notice('StalePodsLeft', message)];
 }
 

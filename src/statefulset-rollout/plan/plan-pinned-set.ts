@@ -16,7 +16,7 @@ export interface Pinned {
   readonly partition: number;
   /** So many of the lowest are not wanted new. */
   readonly bottom: number;
-  /** Whether pods are made anew on one revision alone, wherever they are. */
+  /** Whether pods are made again on one revision alone, wherever they are. */
   readonly hasOneRevision: boolean;
 }
 

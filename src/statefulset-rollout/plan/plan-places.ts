@@ -26,7 +26,7 @@ export interface Place {
   readonly isLeaked: boolean;
   /** Whether its pod runs the new revision, is available, and service discovery agrees. */
   readonly isHealthy: boolean;
-  /** Whether nobody can be served there now. */
+  /** Whether no client can be served there now. */
   readonly isUnavailable: boolean;
   /** Why its pod cannot become ready by itself; undefined where it may. */
   readonly stuckBy: string | undefined;

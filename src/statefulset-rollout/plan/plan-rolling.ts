@@ -17,7 +17,7 @@ export function planRolling(pass: RolloutPass, target: RolledSet): Step {
   const { set } = target;
   const { snapshot, spec, now } = pass;
   if (set.status.observedGeneration < set.generation || set.status.updateRevision === '') {
-    const message = `the StatefulSet controller has not looked at ${set.name} as it is now`;
+    const message = `the StatefulSet controller has not observed the newest spec of ${set.name}`;
     return { phase: 'RollingOut', because: because('AwaitingController', message) };
   }
   if (isTooLarge(set)) {

@@ -67,7 +67,7 @@ describe('parallelism', () => {
     assert.deepEqual(evictions(play), ['evict 9']);
   });
 
-  test('waits while the status of the budget is about an older version of it [T-36]', () => {
+  test('waits while the status of the budget describes an older version of it [T-36]', () => {
     const play = rolling();
     play.rest();
     play.settle();

@@ -48,7 +48,7 @@ export function planRotation(
   return { phase: phaseWhile(places), ...noRoom(rotation) };
 }
 
-/** Returns who of `candidates` could go, beside what limits them. */
+/** Returns which of `candidates` could go, and what limits them. */
 export function rotationOf(
   pass: RolloutPass,
   target: RolledSet,
@@ -158,7 +158,7 @@ export function slotsFor({ places, parallelism }: Pick<Rotation, 'places' | 'par
 }
 
 /**
- * Returns how many pods may go in addition to those that controllers take of other sets: the status of the budget does not tell of them
+ * Returns how many pods may go in addition to those that controllers take of other sets: the status of the budget does not say of them
  * in time, and nothing asks it for them.
  */
 export function slotsBeside({ pass, target, places, parallelism }: Rotation): number {
@@ -176,7 +176,7 @@ export function waitBeside({ pass, parallelism, candidates }: Rotation): Obstacl
   const name = parallelism.kind === 'budget' ? parallelism.name : '';
   const sets = pass.snapshot.elsewhere.sets.join(', ');
   const message = `waiting for pods of ${sets} that are let go under budget ${name}, too; ${podsText(candidates.length)} to go`;
-  // Changes of other sets wake nobody here but by the status of the budget.
+  // Changes of other sets cause a pass here only through the status of the budget.
   return { because: because('AwaitingPods', message), until: after(pass.now, lookedAfter) };
 }
 
@@ -207,11 +207,11 @@ export function noRoom(rotation: Rotation): Obstacle {
   const away = places.filter(({ isUnavailable }) => isUnavailable);
   const room = roomOf(parallelism, away.length);
   if (room.kind === 'many-budgets') {
-    const message = `no pod can be evicted that ${room.names.join(' and ')} select, as the API server takes one budget at most`;
+    const message = `no pod that ${room.names.join(' and ')} select can be evicted, as the API server accepts at most one budget`;
     return { because: because('MultipleBudgets', message) };
   }
   if (room.kind === 'unknown') {
-    const message = `the status of budget ${room.budget} is about an older version of it`;
+    const message = `the status of budget ${room.budget} describes an older version of it`;
     return { because: because('AwaitingBudgetStatus', message) };
   }
   return { because: awaitingRoom(rotation, away), ...settlesAt(away, pass.now) };

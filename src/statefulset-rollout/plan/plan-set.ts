@@ -57,7 +57,7 @@ export function tooLargeOf({ spec }: Pick<RolloutPass, 'spec'>): BecauseRollout 
   return because('SetTooLarge', message);
 }
 
-/** Returns the phase, where it stands already. */
+/** Returns the phase, where it is known already. */
 function phaseOf({ progress }: RolloutPass): Phase {
   return progress.phase ?? 'Pending';
 }
@@ -104,7 +104,7 @@ function planValidation(pass: RolloutPass): Step | undefined {
     phase: phaseOf(pass),
     because: because(
       'AwaitingValidation',
-      'asking the API server whether it takes the StatefulSet',
+      'asking the API server whether it accepts the StatefulSet',
     ),
     action: { kind: 'validate' },
   };
@@ -144,7 +144,7 @@ function planImmutable(
     phase: 'CreatingStatefulSet',
     because: because(
       'StatefulSetRecreated',
-      `${fields} can only be changed by making ${set.name} anew over its pods`,
+      `${fields} can only be changed by recreating ${set.name} over its pods`,
     ),
     action: { kind: 'orphan-pods', set: setRef(set) },
     changes: { isAdopted: !(progress.isCreator && isControlled) },

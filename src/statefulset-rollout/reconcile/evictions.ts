@@ -47,7 +47,7 @@ export interface EvictionOwner {
   readonly uid: string;
   /** Waits before each eviction. @throws why none leaves */
   ready(): Promise<void>;
-  /** Approves an eviction at the very moment when it would leave (D-49). @throws what forbids it */
+  /** Approves an eviction exactly when it would leave (D-49). @throws what forbids it */
   approve(pod: PodRef): Basis;
   /** Takes note of how each ended that was sent. */
   ended(pod: PodRef, result: EvictionResult): void;

@@ -27,8 +27,8 @@ interface Now {
 }
 
 /**
- * Returns which pods of other pinned sets are away, or may be in the next moment, as their controllers take them by themselves:
- * those above a partition. No budget is asked for these, and its status tells of them only once they have gone.
+ * Returns which pods of other pinned sets are away, or may be shortly, as their controllers take them by themselves:
+ * those above a partition. No budget is asked for these, and its status reports them only once they have gone.
  *
  * @param set whose budgets count
  */

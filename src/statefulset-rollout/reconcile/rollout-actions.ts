@@ -43,7 +43,7 @@ export type WorldAction = Exclude<
   { kind: 'add-finalizer' | 'call-back' | 'compare' | 'validate' }
 >;
 
-/** What a pass over one StatefulsetRollout does to the world, each request approved at the moment when it leaves. */
+/** What a pass over one StatefulsetRollout does to the world, each request approved exactly when it leaves. */
 export class RolloutActions {
   readonly #key: string;
   readonly #ports: RolloutActionPorts;

@@ -26,7 +26,7 @@ export interface Asking {
 }
 
 /**
- * Plans again, at the moment when `pod` would be made to leave, and says what that rests on (D-49).
+ * Plans again, exactly when `pod` would be made to leave, and says what that rests on (D-49).
  *
  * @throws OverruledError when the new plan does not have it, StaleBasisError when its view is not proven
  */
@@ -38,8 +38,7 @@ export function approvePod(
   const moment = momentOf({ key, decided, ports });
   const { action } = moment.plan;
   const isPlanned = action?.kind === kind && action.pods.some(({ uid }) => uid === pod.uid);
-  if (!isPlanned)
-    throw new OverruledError(`Cannot let ${pod.name} go, which is not to go any more`);
+  if (!isPlanned) throw new OverruledError(`Cannot let ${pod.name} go, which is no longer to go`);
   if (!isProven(moment.proof, moment.monotonic)) {
     throw new StaleBasisError(Number.POSITIVE_INFINITY);
   }
@@ -47,7 +46,7 @@ export function approvePod(
 }
 
 /**
- * Plans again, at the moment when a write of the set would leave.
+ * Plans again, exactly when a write of the set would leave.
  *
  * @throws OverruledError when the new plan does not have it, StaleBasisError when the resource is not proven to be as it is
  * shown, or pods may go by it and the view of them is not
@@ -55,7 +54,7 @@ export function approvePod(
 export function approveWrite(action: RolloutAction, asking: Asking): void {
   const { plan, proof, monotonic } = momentOf(asking);
   if (!isSameWrite(plan.action, action)) {
-    throw new OverruledError(`Cannot send what is not wanted any more: ${action.kind}`);
+    throw new OverruledError(`Cannot send what is no longer wanted: ${action.kind}`);
   }
   if (isDisruptive(action) && !isProven(proof, monotonic)) {
     throw new StaleBasisError(Number.POSITIVE_INFINITY);
@@ -74,7 +73,7 @@ function isSameWrite(planned: RolloutAction | undefined, action: RolloutAction):
 
 function momentOf({ key, decided, ports }: Asking): RolloutMoment {
   // Also after a pause of the process, however long: the replica that holds the Lease now is the one to plan.
-  if (!ports.leads()) throw new OverruledError('Cannot write as the Lease is not held any more');
+  if (!ports.leads()) throw new OverruledError('Cannot write as the Lease is no longer held');
   const moment = rolloutMomentOf(key, ports, decided);
   if (moment === undefined) throw new OverruledError('Cannot write as the resource is gone');
   // A user may have paused it since, or deleted it.

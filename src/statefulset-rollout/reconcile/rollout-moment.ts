@@ -57,7 +57,7 @@ export interface RolloutMoment extends LookedAt {
   readonly unreadRevisions: readonly string[];
   /** How Slack takes messages, as far as this process has sent some. */
   readonly slack: SlackHealth | undefined;
-  /** Where messages of Slack stand, where that is not stored yet. */
+  /** Where messages of Slack are, if that is not stored yet. */
   readonly slackMessage: JsonObject | undefined;
 }
 

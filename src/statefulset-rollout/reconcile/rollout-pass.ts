@@ -157,7 +157,7 @@ export class RolloutPassRun {
     const ended = { rollout, progress: plan.progress };
     if (plan.progress.callback.body === '') {
       const body = callbacks.bodyOf(ended, status);
-      // It is unknown what to tell; an edit begins again.
+      // It is unknown what to report; an edit begins again.
       if (body === '') return this.#ended(moment, { kind: 'await-change' });
       return this.#noted(moment, { callback: { ...plan.progress.callback, body } }, signal);
     }
@@ -229,7 +229,7 @@ export class RolloutPassRun {
     this.#tellStored(moment);
   }
 
-  /** Tells people what the status that was just stored says anew. */
+  /** Reports to users what is new in the status that was just stored. */
   #tellStored(moment: ShownMoment): void {
     const { rollout, plan } = moment;
     const { events } = this.#ports;
@@ -250,7 +250,7 @@ export class RolloutPassRun {
     if (phase !== 'CallingBack' || plan.progress.key === key) return;
     const { callbacks, events } = this.#ports;
     callbacks.superseded(rollout.uid, rollout.progress, (stageId) => {
-      // Before any attempt only what the resource says now tells whether there is a receiver.
+      // Before any attempt only what the resource says now says whether there is a receiver.
       if (stageId === undefined && specOf(rollout)?.callback === undefined) return;
       const receiver = stageId === undefined ? 'the receiver' : `stage ${stageId}`;
       const message = `${receiver} got no callback that says: ${outcome?.message ?? 'it ended'}`;

@@ -19,7 +19,7 @@ import { leakedIn } from '../status.ts';
 import type { RolloutMoment } from './rollout-moment.ts';
 import { RotationTimes } from './rotation-times.ts';
 
-/** What {@link RolloutWitness} tells, and through what. */
+/** What {@link RolloutWitness} reports, and through what. */
 export interface RolloutWitnessPorts {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly events: EventRecorder;
@@ -33,7 +33,7 @@ export interface WitnessedBatch {
   readonly close: () => void;
 }
 
-/** Looks at what passes see and do, and counts and tells it; nothing that passes do rests on it. */
+/** Looks at what passes see and do, and counts and reports it; nothing that passes do rests on it. */
 export class RolloutWitness {
   readonly #ports: RolloutWitnessPorts;
   readonly #rotations = new RotationTimes();

@@ -30,7 +30,7 @@ export type MissingStatus =
   | { readonly kind: 'now' }
   /** No decision rests on what has changed: it is stored no more than once a second, and sooner where a message was posted. */
   | { readonly kind: 'later'; readonly in: Millis }
-  /** The same was stored a moment ago, and another client has changed it back: what follows from it waits as well. */
+  /** The same was stored just now, and another client has changed it back: what follows from it waits as well. */
   | { readonly kind: 'contested'; readonly in: Millis };
 
 /** A decision that was stored. */
@@ -77,7 +77,7 @@ export class RolloutWrites {
     return left > 0 ? { kind: 'later', in: millis(left) } : { kind: 'now' };
   }
 
-  /** Returns how long a decision is not stored again that was stored a moment ago, and does not be there any more. */
+  /** Returns how long a decision is not stored again that was stored just now, and does not be there any more. */
   #contestedFor(uid: string, decision: string): number {
     const before = this.#decisions.get(uid)?.find(({ text }) => text === decision);
     return before === undefined ? 0 : before.at + againAfter - this.#ports.clock.monotonic();
@@ -114,7 +114,7 @@ export class RolloutWrites {
   #whileLeading(signal: AbortSignal): ReturnType<typeof unlessSent> {
     return unlessSent(signal, () => {
       if (this.#ports.leads()) return;
-      throw new OverruledError('Cannot write as the Lease is not held any more');
+      throw new OverruledError('Cannot write as the Lease is no longer held');
     });
   }
 
@@ -125,7 +125,7 @@ export class RolloutWrites {
   }
 }
 
-/** Reads where messages of Slack stand: who does not know it posts them once more. */
+/** Reads where messages of Slack are: without that they would be posted once more. */
 function messageIn(status: JsonObject): JsonObject {
   return standingIn(objectAt(status, 'slackMessage'));
 }

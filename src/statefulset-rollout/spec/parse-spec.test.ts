@@ -124,7 +124,7 @@ describe('parseStatefulsetRollout() refuses', () => {
     },
     'another update strategy [T-03]': {
       spec: { ...bare, statefulset: strategy('RollingUpdate') },
-      want: 'spec.statefulset.spec.updateStrategy.type must be OnDelete, or not there: the controller would delete pods by itself: got "RollingUpdate"',
+      want: 'spec.statefulset.spec.updateStrategy.type must be OnDelete, or left out: the controller would delete pods by itself: got "RollingUpdate"',
     },
     'another kind': {
       spec: { ...bare, statefulset: { ...carried, kind: 'Deployment' } },
@@ -152,7 +152,7 @@ describe('parseStatefulsetRollout() refuses', () => {
         bapi: published['bapi'],
         callback: { webhook: { url: 'https://a', id: 'b' } },
       },
-      want: 'spec.callback.webhook cannot be there beside spec.bapi: one receiver is called: got what is no such value',
+      want: 'spec.callback.webhook cannot be set together with spec.bapi: one receiver is called: got what is no such value',
     },
     'a user in a URL': {
       spec: { ...bare, bapi: { bapiUrl: 'https://me@host/', stageId: 'a' } },

@@ -131,7 +131,7 @@ function replicasOf(object: JsonObject, path: string, fields: RolloutFields): nu
       fields.refuse(`${path}.${part}`, 'must be there', setSpec[part]);
   }
   const { type = 'OnDelete' } = fields.object(setSpec, `${path}.updateStrategy`) ?? {};
-  const wanted = 'must be OnDelete, or not there: the controller would delete pods by itself';
+  const wanted = 'must be OnDelete, or left out: the controller would delete pods by itself';
   if (type !== 'OnDelete') fields.refuse(`${path}.updateStrategy.type`, wanted, type);
   return fields.count(setSpec, `${path}.replicas`, 0);
 }

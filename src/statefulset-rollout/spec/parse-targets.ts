@@ -51,7 +51,7 @@ export function slackOf(
   return { slack: target };
 }
 
-/** Returns who is called back, if anybody. */
+/** Returns the receiver that is called back, if any. */
 export function callbackOf(
   spec: JsonObject,
   fields: RolloutFields,
@@ -60,7 +60,7 @@ export function callbackOf(
   const bapi = fields.object(spec, 'spec.bapi');
   const webhook = fields.object(fields.object(spec, 'spec.callback') ?? {}, path);
   if (bapi !== undefined && webhook !== undefined)
-    fields.refuse(path, 'cannot be there beside spec.bapi: one receiver is called', webhook);
+    fields.refuse(path, 'cannot be set together with spec.bapi: one receiver is called', webhook);
   const signingKey = fields.secret(webhook ?? {}, `${path}.signingSecretRef`);
   if (bapi !== undefined) return { callback: stageOf(bapi, fields) };
   if (webhook === undefined) return {};

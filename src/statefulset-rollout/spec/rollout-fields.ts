@@ -46,7 +46,7 @@ export class RolloutFields extends SpecFields {
     return this.matching(parent, path, rule) ?? '';
   }
 
-  /** Returns which of `words` stands at `path`; the first where nothing does. */
+  /** Returns which of `words` is at `path`; the first where nothing is. */
   choice<const Word extends string>(
     parent: JsonObject,
     path: string,

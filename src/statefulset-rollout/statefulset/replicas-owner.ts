@@ -21,7 +21,7 @@ interface Asking {
 }
 
 /**
- * Returns how many replicas are written; undefined where they are somebody else's to say.
+ * Returns how many replicas are written; undefined where they are another client's to say.
  *
  * @throws what the list of autoscalers fails with
  */
@@ -47,7 +47,7 @@ async function isAutoscaled(
       return target['kind'] === 'StatefulSet' && target['name'] === name;
     });
   } catch (error) {
-    // Without autoscalers, or the right to list them, a number that stands there is ours to write.
+    // Without autoscalers, or the right to list them, a number that is there is ours to write.
     if (isNotFound(error) || isForbidden(error)) return false;
     throw error;
   }

@@ -7,7 +7,7 @@ import type { PinSupport } from '../snapshot.ts';
 /** Before it some releases make pods below a partition again on the new version. */
 const firstMinor = 29;
 
-/** Whether the StatefulSet controller of the cluster can pin pods, as its version tells: read once a term, when it is needed. */
+/** Whether the StatefulSet controller of the cluster can pin pods, as its version shows: read once a term, when it is needed. */
 export class ServerVersion {
   readonly #client: Client;
   #support: PinSupport;

@@ -56,7 +56,7 @@ export class SetSights {
   readonly #validations = new Map<string, { readonly of: string; readonly said: SetValidation }>();
   readonly #stubborn = new Map<string, Stubborn>();
 
-  /** @param onIgnored told of a difference that the API server keeps although it is written */
+  /** @param onIgnored called with a difference that the API server keeps although it is written */
   constructor(
     ports: { readonly client: Client },
     onIgnored: (rollout: RolloutView, paths: readonly string[]) => void,

@@ -62,7 +62,7 @@ export class SetWrites {
     const options = this.#options('creating statefulset', spec.set.name, sending);
     const body = { ...set, metadata };
     const stored = await client.create(type, { namespace }, { body, ...options });
-    // By the resource: while the set does not show, nobody knows its uid.
+    // By the resource: while the set does not show, its uid is unknown.
     unseenSets.answered(uid, stored.metadata.resourceVersion);
   }
 

@@ -8,7 +8,7 @@ import { hashOf } from '../spec/rollout-key.ts';
 export const rolloutAnnotation = 'bedrock.operator.slack.com/rollout' satisfies AnnotationKey;
 /** A hash of what was wanted last. */
 export const hashAnnotation = 'bedrock.operator.slack.com/applied-hash' satisfies AnnotationKey;
-/** What was wanted last, so that what is wanted no more can be told from what others have added. */
+/** What was wanted last, so that what is no longer wanted can be distinguished from what others have added. */
 export const appliedAnnotation = 'bedrock.operator.slack.com/last-applied' satisfies AnnotationKey;
 /** Says who manages the set, to people. */
 const managedBy = { 'app.kubernetes.io/managed-by': 'statefulset-rollout-operator' };

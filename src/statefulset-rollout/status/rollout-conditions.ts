@@ -26,7 +26,7 @@ export interface ConditionParts {
 
 type Wanted = Record<string, WantedCondition>;
 
-/** Returns the conditions as they are to stand; those of others stay. */
+/** Returns the conditions as they are to be; those of others stay. */
 export function rolloutConditions(parts: ConditionParts, now: Instant): readonly JsonObject[] {
   const { rollout } = parts;
   const wanted: Wanted = {
@@ -94,7 +94,7 @@ function notifications({ slack }: ConditionParts): Wanted {
   return { NotificationsHealthy: { status: 'False', because } };
 }
 
-/** Returns whether the receiver was told, from the first attempt on. */
+/** Returns whether the receiver was notified, from the first attempt on. */
 function callback({ snapshot, plan }: ConditionParts): Wanted {
   const { spec } = snapshot.resource;
   const { deliveredStage, callback: last } = plan.progress;

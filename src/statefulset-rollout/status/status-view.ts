@@ -24,7 +24,7 @@ export interface StatusParts {
   readonly now: Instant;
   /** How Slack takes messages, as far as this process has sent some. */
   readonly slack?: SlackHealth | undefined;
-  /** Where messages of Slack stand, where that is not stored yet. @default what is there stays */
+  /** Where messages of Slack are, if that is not stored yet. @default what is there stays */
   readonly slackMessage?: JsonObject | undefined;
 }
 
@@ -186,7 +186,7 @@ function leakOf(
   return { leak: { policy, leakedReplicas: leaked.length, pods, ...since, ...pinned } };
 }
 
-/** Returns since when there has been a leak on end, whatever pods came and went. */
+/** Returns the time from which there has been a leak without a break, whatever pods came and went. */
 function leakedSince(writtenStatus: JsonObject, now: Instant): string {
   return stringAt(objectAt(writtenStatus, 'leak'), 'since') ?? formatUtcSeconds(now);
 }
@@ -203,7 +203,7 @@ function pinnedBy(
 function setOf({ target, comparison, resource }: RolloutSnapshot): JsonObject {
   if (target === undefined) return { statefulsetSpecCurrent: false };
   const { set } = target;
-  // Once it has ended nobody compares any more.
+  // Once it has ended, nothing is compared any more.
   const isEnded = comparison.kind === 'unread' && resource.progress.phase === 'RolloutDone';
   return {
     statefulsetName: set.name,
@@ -239,7 +239,7 @@ function buildOf({ annotations, labels, spec }: RolloutView): JsonObject {
   return { buildMetadata: Object.fromEntries(known) };
 }
 
-/** Returns why pods cannot be pinned, where the status that stands does not say so; undefined where that is not news. */
+/** Returns why pods cannot be pinned, where the stored status does not say so; undefined where that is not news. */
 export function newlyUnpinnedIn(
   parts: StatusParts & Pick<ShownStatus, 'places'>,
 ): ReturnType<typeof newlyUnpinned> {

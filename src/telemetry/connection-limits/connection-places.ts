@@ -123,7 +123,7 @@ export class ConnectionPlaces {
     });
   }
 
-  /** Ends the connections from which nothing has come: a server that closes knows nobody to wait for there. */
+  /** Ends the connections from which nothing has come: a server that closes has no client to wait for there. */
   endSilent(): void {
     for (const { socket } of this.#places.values()) {
       if (socket.bytesRead === 0) socket.destroy();
@@ -168,7 +168,7 @@ export class ConnectionPlaces {
   }
 }
 
-/** Returns who is at the other end; undefined when nobody is any more. */
+/** Returns who is at the other end; undefined when no client is any more. */
 function peerOf({ remoteAddress, remotePort }: Socket): string | undefined {
   return remotePort === undefined ? undefined : `${remoteAddress} ${remotePort}`;
 }

@@ -18,9 +18,9 @@ export interface ConnectionQueueOptions {
 const graces: Graces = { silent: millis(500), asking: seconds(3), idle: seconds(1) };
 /** How long a connection is served while others wait. */
 const turn: Millis = seconds(2);
-/** How often those who wait look for a place that nobody has left. */
+/** How often those who wait look for a place without being notified. */
 const pause: Millis = millis(250);
-/** They have no TLS yet: a few KB each, beside 100 KB and more. */
+/** They have no TLS yet: a few KB each, as opposed to 100 KB and more. */
 const mostWaitingAtOnce = 1_024;
 
 /** A connection that was taken, and of which nothing is read. */
@@ -32,7 +32,7 @@ interface Waiting {
 /**
  * Has connections wait that find no place, as if they had not been taken yet: who evicts comes to no error by that. One that
  * is served while others wait is reported with an answer to come again after its turn. Who waits is served in order, those first
- * whose address has the fewest places: nobody keeps others out by the number of connections alone.
+ * whose address has the fewest places: no client keeps others out by the number of connections alone.
  */
 export class ConnectionQueue {
   readonly #clock: Clock;
@@ -57,7 +57,7 @@ export class ConnectionQueue {
     const address = addressOf(socket);
     getOrAdd(this.#waiting, address, () => new Set()).add(waiting);
     this.#count += 1;
-    // To leave while one waits is nobody's error; later ones are for TLS to see, too.
+    // To leave while one waits is no error; later ones are for TLS to see, too.
     socket.on('error', () => undefined);
     socket.once('close', () => this.#forget(address, waiting));
     this.#serve();

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Requests of one connection that are under way at once: so that nobody takes the places of all others. */
+/** Requests of one connection that are under way at once: so that no client takes the places of all others. */
 export const mostOfConnection = 8;
 
 /** Counts the requests of each connection until they are answered. */

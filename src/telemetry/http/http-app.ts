@@ -23,18 +23,18 @@ export interface HttpAppOptions {
   readonly registry: Pick<MetricsRegistry, 'expose' | 'contentType'>;
   readonly metrics: HttpServerMetrics;
   readonly clusterValidation: ClusterValidation;
-  /** What `/ready` tells: 200 when true, 500 when false. */
+  /** What `/ready` answers: 200 when true, 500 when false. */
   readonly isReady: () => boolean;
 }
 
-/** Answers a request, which is told that it is one too many of its connection unless it `mayEnter`; never rejects. */
+/** Answers a request, which is refused as one too many of its connection unless it `mayEnter`; never rejects. */
 export type HttpApp = (request: IncomingMessage, mayEnter: boolean) => Promise<WholeResponse>;
 
 const routeOf = routeLabeler(['/ready', '/live', '/metrics', '/debug/pprof/*']);
 
 /**
  * Serves `/ready`, `/live`, `/metrics` and nothing else (ME-30…ME-34, ME-40); `/debug/pprof` is Go's, and absent here.
- * `/live` is ours: an answer shows that the event loop turns. It tells nothing else, as a restart mends nothing
+ * `/live` is ours: an answer shows that the event loop turns. It says nothing else, as a restart repairs nothing
  * else.
  *
  * Three paths need no framework: loading one takes a tenth of the time until the operator is ready (ADR 5).
@@ -60,7 +60,7 @@ export function httpApp(options: HttpAppOptions): HttpApp {
 
 /** Returns the path of a request line's target, decoded as Go does; undefined when it has none that could be meant. */
 function pathOf(target: string): string | undefined {
-  // A browser takes a backslash for a slash: nobody can say which path was meant.
+  // A browser takes a backslash for a slash: it is unknown which path was meant.
   if (target.includes('\\')) return undefined;
   try {
     const path = target.startsWith('/')

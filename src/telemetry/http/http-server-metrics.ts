@@ -90,7 +90,7 @@ function misdirectedCounter(
 ): Pick<CounterMetric<MisdirectedLabel>, 'add'> {
   const counter = registry.counter({
     name: 'rollout_operator_server_invalid_cluster_validation_label_requests_total',
-    help: 'HTTP requests whose cluster validation label is not the one of this operator.',
+    help: 'HTTP requests with a cluster validation label other than that of this operator.',
     labels: ['protocol', 'method', 'cluster_validation_label', 'request_cluster_validation_label'],
   });
   return boundedCounter(counter, { outside: ['request_cluster_validation_label'], most: 100 });

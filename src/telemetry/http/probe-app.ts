@@ -10,7 +10,7 @@ import type { HttpServerMetrics } from './http-server-metrics.ts';
 export interface ProbeAppOptions {
   readonly clock: Clock;
   readonly metrics: HttpServerMetrics;
-  /** What `/readyz` tells: 200 when true, 500 when false. */
+  /** What `/readyz` answers: 200 when true, 500 when false. */
   readonly isReady: () => boolean;
 }
 

@@ -5,7 +5,7 @@ import type { WholeResponse } from './http-response.ts';
 /** Says whether a request may have `/metrics`: undefined, or the answer that refuses. Never rejects. */
 export type ScrapeGate = (request: IncomingMessage) => Promise<WholeResponse | undefined>;
 
-/** Returns `app` as far as it serves `/metrics`, to those only whom `gate` lets through. */
+/** Returns `app` as far as it serves `/metrics`, only to clients that `gate` lets through. */
 export function scrapeApp(app: HttpApp, gate: ScrapeGate): HttpApp {
   return async (request, mayEnter) => {
     const [path = ''] = (request.url ?? '').split('?', 1);

@@ -1,7 +1,7 @@
 import type { LogFields, Logger } from '#base/logger.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 
-/** Returns `log` whose lines say as `trace_id`, as the peer's do, which trace they belong to, where one is recorded. */
+/** Returns `log` with the `trace_id` of the recorded trace on its lines, as the peer has it. */
 export function tracedLogger(log: Logger, tracing: Tracing): Logger {
   return new TracedLogger(log, tracing);
 }

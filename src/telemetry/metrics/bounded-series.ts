@@ -64,7 +64,7 @@ const knownMethods: ReadonlySet<string> = new Set([
   'OPTIONS',
 ]);
 
-/** Returns the `method` label of a request that anybody may have sent. */
+/** Returns the `method` label of a request that any client may have sent. */
 export function methodLabel(method: string): string {
   return knownMethods.has(method) ? method : rest;
 }

@@ -54,29 +54,29 @@ export class BudgetMetrics {
   readonly #requests: CounterMetric<'reason' | 'status'>;
   readonly #underWay: GaugeMetric<never>;
   readonly #problems: GaugeMetric<ProblemLabel>;
-  /** What is shown, by all that tells one from another. */
+  /** What is shown, by all that distinguishes one from another. */
   #shown: ReadonlyMap<string, BudgetProblem> = new Map();
 
   /** Declares the metrics in `registry`. @throws when that was done before, which is a bug */
   constructor(registry: MetricsRegistry) {
     this.#observed = registry.counter({
       name: 'rollout_operator_zpdb_configurations_observed_total',
-      help: 'ZoneAwarePodDisruptionBudgets that were seen, by what came of it.',
+      help: 'ZoneAwarePodDisruptionBudgets that were seen, by what came of them.',
       labels: ['result'],
     });
     this.#requests = registry.counter({
       name: 'rollout_operator_zpdb_eviction_requests_total',
-      help: 'Evictions, and disruptions of our own, that budgets were asked about, by their answer.',
+      help: 'Evictions, and disruptions by this operator, that budgets have judged, by the answer.',
       labels: ['reason', 'status'],
     });
     this.#underWay = registry.gauge({
       name: 'rollout_operator_zpdb_inflight_eviction_requests',
-      help: 'Evictions that budgets are being asked about.',
+      help: 'Evictions that budgets are judging.',
       labels: [],
     });
     this.#problems = registry.gauge({
       name: 'rollout_operator_disruption_budget_problem',
-      help: '1 for each thing that is wrong with a disruption budget, while it is.',
+      help: '1 for each problem of a disruption budget, while it lasts.',
       labels: ['namespace', 'budget', 'problem'],
     });
   }

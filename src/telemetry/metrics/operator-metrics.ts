@@ -59,7 +59,7 @@ export interface OperatorMetrics {
   setPods(group: string, pods: ReadonlyMap<string, PodCounts>): void;
   /** Shows what cannot be used as it is of `group`, in place of what was shown before; all else of it is removed. */
   setWarnings(group: string, warnings: readonly SetWarning[]): void;
-  /** Removes the series of `group` that tell what it is like now; those of its passes stay. */
+  /** Removes the series of `group` that say what it is like now; those of its passes stay. */
   hideStates(group: string): void;
   /** Removes every series of `group` (ME-10). */
   forgetGroup(group: string): void;
@@ -68,7 +68,7 @@ export interface OperatorMetrics {
   countRateLimited(path: string): void;
   /** Notes a round trip to a pod that ended (ME-7). */
   observePodRequest(request: ObservedRequest): void;
-  /** Counts a request of ours that somebody's cluster check turned away (ME-8). */
+  /** Counts a request of ours that the cluster check of a server turned away (ME-8). */
   countClusterRejection(route: string, requestCluster: string): void;
   /** Shows the state of a capability in place of the earlier one. */
   setCapability(state: CapabilityState): void;
@@ -92,7 +92,7 @@ const podStates = ['outdated', 'updated', 'unavailable'] as const;
 class RegisteredMetrics implements OperatorMetrics {
   readonly #groups: GroupVectors;
   readonly #process: ProcessVectors;
-  /** Groups all of whose series have appeared. */
+  /** Groups with all of their series shown. */
   readonly #begun = new Set<string>();
   /** What is shown now, so that the series can be removed when it no longer holds. */
   readonly #blockedReasons = new Map<string, string>();

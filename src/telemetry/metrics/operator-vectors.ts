@@ -88,12 +88,12 @@ function declareStates(registry: MetricsRegistry): StateVectors {
     // The name that client-go gives it, so that alerts on "nobody leads" hold for every controller.
     leader: registry.gauge({
       name: 'leader_election_master_status',
-      help: 'Whether this process leads by the Lease of this name: 1, or 0 while it stands by.',
+      help: 'Whether this process leads by the Lease of this name: 1, or 0 while it is a standby.',
       labels: ['name'],
     }),
     rivals: registry.gauge({
       name: 'rollout_operator_rival_leases',
-      help: 'Another Lease by that name is held for the same namespaces, so that two operators reconcile at once.',
+      help: 'Another Lease by that name is held for the same namespaces, so two operators reconcile at once.',
       labels: ['lease'],
     }),
     refused: registry.gauge({

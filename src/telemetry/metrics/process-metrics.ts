@@ -66,7 +66,7 @@ function declareTime(registry: Registry, { name, help, seconds }: MeasuredTime):
 function declareResources(registry: Registry): void {
   const gauge = new Gauge<'type'>({
     name: 'nodejs_active_resources',
-    help: 'What keeps the event loop alive by its type, such as open sockets and timers; grows where some of it leaks.',
+    help: 'Resources that keep the event loop alive, by type, such as open sockets and timers; grows where some leak.',
     labelNames: ['type'],
     registers: [registry],
     collect: () => {

@@ -26,7 +26,7 @@ export function declareRequestVectors(registry: MetricsRegistry): RequestVectors
   });
   const rateLimited = registry.counter({
     name: 'rollout_operator_kubernetes_api_client_rate_limited_requests_total',
-    help: 'Requests to the Kubernetes API that the rate limiter never let out.',
+    help: 'Requests to the Kubernetes API that the rate limiter never let through.',
     labels: ['api_group'],
   });
   const podRequest = registry.histogram({

@@ -141,7 +141,7 @@ export class RolloutMetrics {
     this.#work.reconcileDuration.observe(labels, duration / 1_000);
   }
 
-  /** Shows what `depth` tells, whenever it is asked. @param depth undefined: there is no queue any more */
+  /** Shows what `depth` returns, whenever it is asked. @param depth undefined: there is no queue any more */
   watchQueue(depth: (() => number) | undefined): void {
     this.#depth = depth;
     if (depth === undefined) this.#work.queue.remove({});
@@ -163,9 +163,9 @@ export class RolloutMetrics {
   }
 
   /**
-   * Shows what `age` tells, whenever it is asked.
+   * Shows what `age` returns, whenever it is asked.
    *
-   * @param age since when Consul has told nothing; undefined: it is asked nothing
+   * @param age since when Consul has reported nothing; undefined: it is not queried
    */
   watchConsul(age: (() => Millis | undefined) | undefined): void {
     this.#consulAge = age;

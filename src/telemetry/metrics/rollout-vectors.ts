@@ -32,7 +32,7 @@ export interface RolloutWorkVectors {
   readonly queue: GaugeMetric<never>;
 }
 
-/** What is counted of those outside of the cluster that a rollout asks or tells. */
+/** What is counted of those outside of the cluster that a rollout queries or notifies. */
 export interface RolloutOutsideVectors {
   readonly slack: CounterMetric<'method' | 'result'>;
   readonly slackLimited: CounterMetric<never>;
@@ -74,17 +74,17 @@ export function declareRolloutStates(
     deployed: gauge('percent_deployed', 'Percentage of pods that is new and healthy.'),
     replicas: registry.gauge({
       name: 'statefulset_rollout_replicas',
-      help: 'Pods of the StatefulSet by how far the rollout has come with them.',
+      help: 'Pods of the StatefulSet, by how far the rollout has come with them.',
       labels: [...labels, 'state'],
     }),
     leaked: gauge('leaked_replicas', 'Pods that came back new before the rollout reached them.'),
     partialAge: registry.gauge({
       name: 'statefulset_rollout_partial_age_seconds',
-      help: 'Time for which a rollout has been over that left old pods; absent where none is left.',
+      help: 'Time since the end of a rollout that left old pods; absent where none is left.',
       labels,
       beforeExposed: showAges,
     }),
-    slots: gauge('budget_slots', 'Pods that the budget would let go when it was looked at last.'),
+    slots: gauge('budget_slots', 'Pods that the budget would have let go when it was last read.'),
   };
 }
 
@@ -130,7 +130,7 @@ function declareCompletions(
   return {
     completed: registry.counter({
       name: 'statefulset_rollout_completed_total',
-      help: 'Rollouts whose outcome is known.',
+      help: 'Rollouts with a known outcome.',
       labels: [...labels, 'result', 'rollback'],
     }),
     duration: registry.histogram({
@@ -159,7 +159,7 @@ function declareReconciles(
     }),
     errors: registry.counter({
       name: 'statefulset_rollout_reconcile_errors_total',
-      help: 'Those that ended with a failed request, or a fault of this program.',
+      help: 'Reconciles of StatefulsetRollouts that ended with a failed request, or a fault of this program.',
       labels,
     }),
     reconcileDuration: registry.histogram({
@@ -171,7 +171,7 @@ function declareReconciles(
   };
 }
 
-/** Declares them in `registry`; none has a series until somebody is asked or told. */
+/** Declares them in `registry`; none has a series until the first request is made. */
 export function declareRolloutOutside(
   registry: MetricsRegistry,
   { showConsulAge }: Pick<RolloutClockwork, 'showConsulAge'>,
@@ -179,17 +179,17 @@ export function declareRolloutOutside(
   return {
     slack: registry.counter({
       name: 'statefulset_rollout_slack_requests_total',
-      help: 'Requests to Slack, by its method and how they ended.',
+      help: 'Requests to Slack, by method and result.',
       labels: ['method', 'result'],
     }),
     slackLimited: registry.counter({
       name: 'statefulset_rollout_slack_rate_limited_total',
-      help: 'Requests for which Slack asked for patience.',
+      help: 'Requests that Slack refused as too many.',
       labels: [],
     }),
     consul: registry.counter({
       name: 'statefulset_rollout_consul_requests_total',
-      help: 'Requests to Consul, by how they ended.',
+      help: 'Requests to Consul, by result.',
       labels: ['result'],
     }),
     consulAge: registry.gauge({
@@ -200,7 +200,7 @@ export function declareRolloutOutside(
     }),
     callbacks: registry.counter({
       name: 'statefulset_rollout_callback_attempts_total',
-      help: 'Callbacks that were tried, by how that ended.',
+      help: 'Callbacks that were tried, by their result.',
       labels: ['result'],
     }),
   };

@@ -20,7 +20,7 @@ const errorType = 'error.type';
 const queueFull = 'queue_full';
 
 /**
- * Takes the measurements that the SDK makes of itself, and counts what was lost: it tells nobody else of the spans that
+ * Takes the measurements that the SDK makes of itself, and counts what was lost: it reports no others of the spans that
  * it drops. That batches could not be sent is reported by the exporter; that the queue is full is one line a minute here.
  */
 export function lostSpans({ clock, log, count }: LostSpansPorts): MeterProvider {

@@ -72,7 +72,7 @@ export function openTracing(settings: TracingSettings, parts: TracingParts): Run
   };
 }
 
-/** The SDK forgets a batch after its own time, and would send others beside it. */
+/** The SDK forgets a batch after its own time, and would send others in parallel. */
 function sooner(timeout: Millis, exportTimeout: number = defaultExportTimeout): Millis {
   return millis(Math.min(timeout, exportTimeout));
 }

@@ -21,7 +21,7 @@ export interface ReadSampler {
   readonly note?: TracingNote;
 }
 
-/** The share with which Jaeger's remote sampler begins, until it was told another one. */
+/** The share with which Jaeger's remote sampler begins, until it gets another one. */
 const remoteShare = 0.001;
 const share: Bounds = { least: 0, most: 1 };
 

@@ -38,7 +38,7 @@ export class SdkTracing implements Tracing {
   readonly #propagator: TextMapPropagator | undefined;
   readonly #enclosing = new AsyncLocalStorage<Enclosing>();
 
-  /** @param propagator undefined: traces neither come from callers nor go on to whom is asked */
+  /** @param propagator undefined: traces neither come from callers nor go on to servers that are called */
   constructor(tracer: Tracer, propagator: TextMapPropagator | undefined) {
     this.#tracer = tracer;
     this.#propagator = propagator;
@@ -121,7 +121,7 @@ class SdkSpan implements OpenSpan {
   }
 }
 
-/** Returns what a span tells of what was thrown, which may be anything, such as an object without a prototype. */
+/** Returns what a span says about what was thrown, which may be anything, such as an object without a prototype. */
 function textsOf(thrown: unknown): { readonly name: string; readonly message: string } {
   try {
     const { name, message }: { readonly name: unknown; readonly message: unknown } =

@@ -1,6 +1,6 @@
 import type { LogFields, LogLevel } from '#base/logger.ts';
 
-/** One line of the log at the start that tells of tracing. */
+/** One line of the log at the start about tracing. */
 export interface TracingNote {
   readonly level: LogLevel;
   readonly message: string;

@@ -56,7 +56,7 @@ function awaiting(pass: Pass, slots: readonly Slot[], what: string): Outcome {
   return held('AwaitingPods', message, settledAt(slots));
 }
 
-/** Returns the pods by zone, before anything is deleted; those whose zone nobody knows are in none (ZAU-27). */
+/** Returns the pods by zone, before anything is deleted; those without a known zone are in none (ZAU-27). */
 function countsOf(old: readonly OldSlot[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { zone } of old) if (zone !== undefined) counts.set(zone, (counts.get(zone) ?? 0) + 1);

@@ -12,7 +12,7 @@ export interface StepPorts extends UpdateApprovalPorts {
 const mostAtOnce = 32;
 
 /**
- * Deletes `pods`, one step of the ZoneAwareUpdate `key`: each is approved at the moment when it leaves, and as soon as one
+ * Deletes `pods`, one step of the ZoneAwareUpdate `key`: each is approved exactly when it leaves, and as soon as one
  * is not, none of those after it leaves either.
  *
  * @returns how each ended, in no order; those that were not begun are left out

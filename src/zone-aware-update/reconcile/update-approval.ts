@@ -27,7 +27,7 @@ export interface Approved {
 }
 
 /**
- * Plans again, at the moment when `wanted` would leave as a part of the step `begun`, and says what it rests on (D-49).
+ * Plans again, exactly when `wanted` would leave as a part of the step `begun`, and says what it rests on (D-49).
  *
  * @throws OverruledError when the new plan does not have it, StaleBasisError when its view is not proven
  */
@@ -37,16 +37,16 @@ export function approve(
   ports: UpdateApprovalPorts,
 ): Approved {
   // Also after a pause of the process, however long: the present holder of the Lease is the one to plan.
-  if (!ports.leads()) throw new OverruledError('Cannot delete as the Lease is not held any more');
+  if (!ports.leads()) throw new OverruledError('Cannot delete as the Lease is no longer held');
   const moment = updateMomentOf(key, ports, begun);
   const pod = moment?.snapshot.target?.pods.find(({ uid }) => uid === wanted.pod.uid);
   if (moment === undefined || pod === undefined || !isPlanned(wanted, moment)) {
-    throw new OverruledError(`Cannot delete what is not to go any more: ${wanted.pod.name}`);
+    throw new OverruledError(`Cannot delete what is no longer to go: ${wanted.pod.name}`);
   }
   requireProof(moment);
   const at = moment.wanted.findIndex((each) => each.pod.uid === pod.uid);
   if (moment.permissions[at]?.kind === 'to-ask') {
-    throw new OverruledError('Cannot delete a pod whose budget does not permit it any more');
+    throw new OverruledError('Cannot delete a pod, as its budget no longer permits it');
   }
   return { basis: basisOf(moment.proof, moment.monotonic, ports.term), pod };
 }

@@ -187,7 +187,7 @@ export class UpdatePass {
       await writes.store(update, wanted, { now, signal });
     } catch (error) {
       if (!isConflict(error)) throw error;
-      // What somebody else wrote is on its way, and wakes this; what is waited for is asked in time all the same.
+      // What another client wrote is on its way, and wakes this; what is waited for is asked in time all the same.
       return sooner(plan.requeue, { kind: 'at', at: after(now, patience) });
     }
     const { because } = plan.progressing;

@@ -10,7 +10,7 @@ const hexForm = new RegExp(
   'i',
 );
 const infinite = /^([+-]?)inf(?:inity)?$/i;
-/** More digits than anybody writes. */
+/** More digits than are ever written. */
 const longest = 128;
 
 /**

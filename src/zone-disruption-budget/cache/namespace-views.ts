@@ -34,7 +34,7 @@ export interface ProvenNamespace {
   readonly provenAt: Monotonic | undefined;
 }
 
-/** The indexer that the cache of pods needs beside others. */
+/** The indexer that the cache of pods needs in addition to others. */
 export const zonePodIndexers = Object.freeze({
   [indexes.namespace]: ({ namespace }: PodView): readonly string[] => [namespace],
 });
@@ -53,7 +53,7 @@ interface Kept {
 }
 
 /**
- * The pods and sets of namespaces as this very moment shows them (D-49): the caches, and where a consistent read is newer,
+ * The pods and sets of namespaces as they are at this instant (D-49): the caches, and where a consistent read is newer,
  * that. All pods and not only those of sets, as a budget may select any.
  */
 export class NamespaceViews {

@@ -16,7 +16,7 @@ export interface ZoneBudgetView extends Cached {
   readonly status: ZoneBudgetStatus;
 }
 
-/** Returns the view of an object of the API. Total: what is wrong with its spec stands in `parsed`. */
+/** Returns the view of an object of the API. Total: what is wrong with its spec is in `parsed`. */
 export function zoneBudgetView(object: JsonObject): ZoneBudgetView {
   const metadata = objectAt(object, 'metadata');
   return Object.freeze({

@@ -82,7 +82,7 @@ export class ZoneBudgetsInView {
     return this.#reads.provenAt(namespace);
   }
 
-  /** Reports whether anything tells which budgets `namespace` has, however long ago. */
+  /** Reports whether anything says which budgets `namespace` has, however long ago. */
   hasRead(namespace: string): boolean {
     return this.#reads.hasRead(namespace);
   }
@@ -151,7 +151,7 @@ export class ZoneBudgetsInView {
     if (this.#reads.settle().size > 0 || this.#isBehind) this.#renew();
   }
 
-  /** Takes over a change of what the cache alone tells: thousands of budgets may change at once. */
+  /** Takes over a change of what the cache alone shows: thousands of budgets may change at once. */
   #renewOne(kind: Change<ZoneBudgetView>['kind'], view: ZoneBudgetView): void {
     const { uid } = view;
     const known = this.#known.get(uid);
@@ -188,7 +188,7 @@ export class ZoneBudgetsInView {
       this.#overlaps.remove(view);
       this.#former.left(view);
     }
-    // Of what a first list shows nobody knows that it is new: only the later of two counts as having come to the other.
+    // What a first list shows is not known to be new: only the later of two counts as having come to the other.
     if (!isListed) for (const view of come) this.#overlaps.add(view);
     const before = new Map(left.map((view) => [view.uid, view]));
     for (const view of come) {

@@ -11,8 +11,8 @@ export interface ZoneBudgetIdentity {
 /**
  * Returns a budget that says `spec` as verdicts are made by it: zones are those of nodes, and only one may be disturbed.
  *
- * @param zoneOf the zone of the pod of this name and the namespace of the budget, or where it last was; undefined where nobody
- * knows
+ * @param zoneOf the zone of the pod of this name and the namespace of the budget, or where it last was; undefined where that
+ * is unknown
  */
 export function judgedZoneBudget(
   { namespace, name, uid }: ZoneBudgetIdentity,

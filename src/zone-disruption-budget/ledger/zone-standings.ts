@@ -47,7 +47,7 @@ export class ZoneStandings {
     });
   }
 
-  /** Returns how `budget`, which says `spec`, stands at `now`, the wall-clock time of this moment. */
+  /** Returns how `budget`, which says `spec`, stands at `now`, the wall-clock time of this instant. */
   of(budget: ZoneBudgetView, spec: ZoneBudgetSpec, now: Instant): ProvenStanding {
     const { view, provenAt } = this.#ports.views.of(budget.namespace);
     const monotonic = this.#ports.clock.monotonic();

@@ -64,11 +64,11 @@ const cases: Readonly<Record<string, { sight: ProblemSight; told: readonly strin
   'that it selects nothing': { sight: over(0), told: ['NothingSelected: no pod'] },
   'of which pod the zone is unknown': {
     sight: over(3, ['web-2']),
-    told: ['ZoneUnknown: zone web-2 runs, so that it does not go'],
+    told: ['ZoneUnknown: zone web-2 runs, so it does not go'],
   },
   'of which pods the zone is unknown': {
     sight: over(5, ['web-4', 'web-1', 'web-2', 'web-3']),
-    told: ['ZoneUnknown: zone web-1, web-2, web-3 and 1 more run, so that they do not go'],
+    told: ['ZoneUnknown: zone web-1, web-2, web-3 and 1 more run, so they do not go'],
   },
 };
 for (const [what, { sight, told }] of Object.entries(cases)) {

@@ -43,7 +43,7 @@ function ledgerProblems(ledger: KnownLedger | undefined): readonly Because<ZoneB
 function strangerProblems(strangers: readonly string[]): readonly Because<ZoneBudgetProblem>[] {
   if (strangers.length === 0) return [];
   const message =
-    `It selects ${namesOf(strangers)}, which no StatefulSet controls that is seen: how many pods there should be ` +
+    `It selects ${namesOf(strangers)}, which no known StatefulSet controls: how many pods there should be ` +
     'is unknown, and none that is ready goes';
   return [{ reason: 'UnsupportedController', message }];
 }
@@ -60,7 +60,7 @@ function placeProblems(standing: Standing | undefined): readonly Because<ZoneBud
     .map(({ slot }) => slot.pod);
   if (unknown.length === 0) return [];
   const message =
-    `It is not known in which zone ${namesOf(unknown.toSorted())} ${unknown.length === 1 ? 'runs' : 'run'}, so that ` +
+    `It is not known in which zone ${namesOf(unknown.toSorted())} ${unknown.length === 1 ? 'runs' : 'run'}, so ` +
     `${unknown.length === 1 ? 'it does' : 'they do'} not go: the nodes are gone, or have no label topology.kubernetes.io/zone`;
   return [{ reason: 'ZoneUnknown', message }];
 }

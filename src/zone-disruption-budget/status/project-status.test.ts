@@ -1,4 +1,4 @@
-/** Numbers by zone, by the scenarios of zone-aware controllers, with what is mended in them. */
+/** Numbers by zone, by the scenarios of zone-aware controllers, with what is corrected in them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';

@@ -50,12 +50,12 @@ export interface ZoneStatusPorts {
 
 /** Budgets worked on at once: a pass mostly waits. */
 const workers = 16;
-/** How late it is shown at the most what another replica has given away, and nobody has taken: nothing else tells of that. */
+/** How late it is shown at the most what another replica has given away, and no client has used: nothing else reports that. */
 const lookAgainAfter = seconds(30);
 
 /**
  * Writes what ledgers and pods show into the status of each budget whenever that has changed, until `signal` aborts: for the
- * process that leads. What nobody knows is shown as what may not go (W-09).
+ * process that leads. What is unknown is shown as what may not go (W-09).
  *
  * @throws when the view cannot be trusted any more (D-6)
  */
@@ -120,7 +120,7 @@ async function pass(
   return { kind: 'ended', requeue: { kind: 'at', at: sooner(lookAgainAt, latest) } };
 }
 
-/** A budget as one moment shows it. */
+/** A budget as it is at one instant. */
 interface Seen {
   /** What its status shows; undefined while that is unknown. */
   readonly shown: Shown | undefined;

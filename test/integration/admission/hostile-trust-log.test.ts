@@ -87,7 +87,7 @@ for (const { which, fact, answer } of floods) {
   });
 }
 
-test('the Role permits to get pods only where a shipped configuration has evictions reviewed', () => {
+test('the Role permits getting pods only where a shipped configuration has evictions reviewed', () => {
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   const files = deployFiles(builtImage(programVersion(root)), 'test');
   const hasEvictions = (files['webhook-configurations.yaml'] ?? '').includes('pods/eviction');

@@ -194,12 +194,12 @@ test('a single replica under a Role without ConfigMaps prepares scale-downs, and
   const operator = await stage.operator([], { HTTP_PROXY: (await pods.listen()).href });
   const [client] = await clientsOf(stage, [operator]);
   assert.ok(client);
-  const warned = operator.process.line(/the Role does not permit to get the ConfigMap/);
+  const warned = operator.process.line(/the Role does not permit get on the ConfigMap/);
   const zones = [await zoneOn(stage, 'one', 'one-a'), await zoneOn(stage, 'one', 'one-b')] as const;
   assert.equal(await isAllowed(client, zones[0]), true);
   assert.equal(await isAllowed(client, zones[1]), false);
   assert.equal(await isAllowed(client, zones[0]), true);
-  assert.match(await warned, /level=warn .*permit to get, create and update it/);
+  assert.match(await warned, /level=warn .*permit getting, creating and updating it/);
   const metrics = await (await fetch(`${operator.plain}/metrics`)).text();
   assert.match(
     metrics,

@@ -127,7 +127,7 @@ test('PhasedRollouts are reconciled once their definition is there, without a re
   await world.close();
 });
 
-test('where the Role does not permit to list PhasedRollouts, groups roll, that is said once, and they are reconciled within two minutes of its being amended', async () => {
+test('where the Role does not permit listing PhasedRollouts, groups roll, that is said once, and they are reconciled within two minutes of its being amended', async () => {
   const world = await openBoth();
   await installRollouts(world);
   await createDb(world);

@@ -31,7 +31,7 @@ for (const [kind, naming] of Object.entries<NamingKind>(namingKinds)) {
     await world.close();
   });
 
-  test(`an operator of groups alone whose Role does not permit to list what a ${kind} is reads none, says nothing of it, and rolls`, async () => {
+  test(`an operator of groups alone whose Role does not permit listing what a ${kind} is reads none, says nothing of it, and rolls`, async () => {
     const world = await openGroups();
     await naming.install(world);
     await naming.create(world, set);

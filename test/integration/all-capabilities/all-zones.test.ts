@@ -139,7 +139,7 @@ function forbidNodes({ cluster: { authorizer } }: World): void {
   authorizer.restrict([{ user: OPERATOR_USER, rules }]);
 }
 
-test('where the Role does not permit to list nodes, groups roll, updates wait, and that is said once', async () => {
+test('where the Role does not permit listing nodes, groups roll, updates wait, and that is said once', async () => {
   const world = await openZoned();
   await installZones(world);
   await createWeb(world);
@@ -151,7 +151,7 @@ test('where the Role does not permit to list nodes, groups roll, updates wait, a
   await world.untilRolled(images.new);
   await world.clock.advance(minutes(5));
   const told = world.record.log.filter((each) =>
-    JSON.stringify(each).includes('the Role does not permit to list nodes'),
+    JSON.stringify(each).includes('the Role does not permit listing nodes'),
   );
   assert.equal(told.length, 2, 'once for updates, once for budgets');
   world.cluster.authorizer.restrict([]);

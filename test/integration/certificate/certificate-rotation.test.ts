@@ -408,7 +408,7 @@ const shippedSecret: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'update'], resourceNames: [SECRET] },
 ];
 
-test('a Secret that is shipped empty is filled and renewed where the Role permits to create none', async () => {
+test('a Secret that is shipped empty is filled and renewed where the Role permits creating none', async () => {
   const world = await CertificateWorld.create();
   const rules = shippedSecret;
   world.cluster.authorizer.restrict([{ user: 'operator-1', namespace: NAMESPACE, rules }]);
@@ -426,7 +426,7 @@ test('a Secret that is missing and may not be created ends the start with a sent
   world.cluster.authorizer.restrict([{ user: 'operator-1', namespace: NAMESPACE, rules }]);
   await assert.rejects(
     world.ready({ updatesCaBundle: false }),
-    /^Error: Secret "test\/rollout-operator-self-signed-certificate" is missing, and the Role does not permit to create it: create it without data /,
+    /^Error: Secret "test\/rollout-operator-self-signed-certificate" is missing, and the Role does not permit creating it: create it without data /,
   );
   await world.close();
 });
@@ -506,7 +506,7 @@ test('without permission to write bundles it says so once, starts, and asks rare
   const replica = await world.ready();
   await world.clock.advance(minutes(30));
   const said = replica.log.lines.filter((line) =>
-    line.includes('does not permit to write CA bundles'),
+    line.includes('does not permit writing CA bundles'),
   );
   assert.equal(said.length, 1);
   assert.match(said[0] ?? '', /grant list, watch and patch on webhook configurations/);

@@ -138,7 +138,7 @@ test('D-1 under the Role of an existing installation it rolls, and asks for no r
   await world.close();
 });
 
-test('D-1 a Role that permits to read Leases only is shown as such, until it permits the rest', async () => {
+test('D-1 a Role that permits reading Leases only is shown as such, until it permits the rest', async () => {
   const world = await World.create(small);
   const permit = forbidLeases(world, 'create', 'list');
   const operator = await world.readyOperator();

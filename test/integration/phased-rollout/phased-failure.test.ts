@@ -41,7 +41,7 @@ test('a spent failure budget pauses a rollout, says why for as long, and a large
   assert.equal(stage.condition('Updated'), 'False CheckFailed');
   assert.match(
     stage.conditionMessage('Updated'),
-    /3 checks on end have failed before db-1 may run/,
+    /3 checks in a row have failed before db-1 may run/,
   );
   assert.match(stage.messages('CheckFailed').at(-1) ?? '', /until the template or spec\.check/);
   stage.prometheus.answer = () => someData;

@@ -244,8 +244,8 @@ describe('the demo as a process', () => {
       output(),
       /^prometheus, version .* scrapes the pods each second$|^no Prometheus is installed: a stand-in answers/m,
     );
-    assert.match(output(), /0 of 2 checks on end have passed .*: the query found nothing$/m);
-    assert.match(output(), /2 of 2 checks on end have passed .*, value 1$/m);
+    assert.match(output(), /0 of 2 checks in a row have passed .*: the query found nothing$/m);
+    assert.match(output(), /2 of 2 checks in a row have passed .*, value 1$/m);
     assert.match(output(), /partition 1: store-gateway-zone-a-1 may be updated$/m);
     assert.deepEqual(await readdir(folder), []);
   });
@@ -338,8 +338,7 @@ describe('the demo as a process', () => {
       'the rollout replaced 9 pods, the drainers moved 3',
       'each of them was in the ledger before it went, and at the end the ledger is empty',
     ]);
-    const told = (number: number): string =>
-      `drainer-${number} evicted 1 pod, was told 429 \\d+ times`;
+    const told = (number: number): string => `drainer-${number} evicted 1 pod, got 429 \\d+ times`;
     assert.match(rest[4] ?? '', new RegExp(`^${told(1)}; ${told(2)}; ${told(3)}$`));
     // A pod that was taken and is not made again yet is missing, for which the peer's word is unknown.
     const budget =

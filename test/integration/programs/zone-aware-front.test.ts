@@ -97,7 +97,7 @@ describe('the program as the zone-aware-controllers-for-k8s', () => {
     const clock = systemClock();
     const transport = cluster.transport();
     const admin = createClient({ clock, timeout: millis(0), userAgent: 'test', transport });
-    // Shipped empty, as the Role permits to create none.
+    // Shipped empty, as the Role permits creating none.
     const [secret] = objects.filter(({ kind }) => kind === 'Secret');
     const named = textAt(secret, 'metadata', 'name');
     const body = { type: 'Opaque', metadata: { name: named } };

@@ -59,7 +59,7 @@ const webhook = {
   signingSecretRef: { name: 'keys', key: 'callback' },
 };
 
-test('the Roles that are shipped permit to read no Secret; one that a resource names is granted by name (G-22)', async () => {
+test('the Roles that are shipped permit reading no Secret; one that a resource names is granted by name (G-22)', async () => {
   const rules = [...rulesOf('ClusterRole'), ...rulesOf('Role')];
   assert.deepEqual(
     rules.filter(({ resources }) => resources.includes('secrets') || resources.includes('*')),

@@ -64,7 +64,7 @@ const webhookRulesOf: Readonly<Record<RoleName, (namespace: string) => WebhookRu
   'statefulset-rollout': () => ({ inNamespace: [], inCluster: [] }),
 };
 
-/** Makes empty what our Roles permit to write and not to create, as the manifests do. */
+/** Makes empty what our Roles permit writing, but not creating, as the manifests do. */
 async function createShippedObjects(admin: Client, namespace: string): Promise<void> {
   const { secrets, configMaps } = resourceTypes;
   for (const [type, name] of [

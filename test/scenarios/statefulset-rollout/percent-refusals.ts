@@ -130,11 +130,11 @@ const webhook = { url: 'https://a.example', id: 'b' };
 const ruledOut: Readonly<Record<string, readonly [spec: JsonObject, told: string]>> = {
   'another strategy [T-03]': [
     { ...usual, statefulset: carried('db:1', { updateStrategy: { type: 'RollingUpdate' } }) },
-    'spec.statefulset.spec.updateStrategy.type: Invalid value: updateStrategy.type must be OnDelete, or not there',
+    'spec.statefulset.spec.updateStrategy.type: Invalid value: updateStrategy.type must be OnDelete, or left out',
   ],
   'two channels [T-05]': [
     { ...usual, channel: '#a', notifications: { slack: { channel: '#b' } } },
-    'spec.channel: Invalid value: channel and notifications.slack.channel must be equal where both are there',
+    'spec.channel: Invalid value: channel and notifications.slack.channel must be equal where both are set',
   ],
   'a repair without a pin [T-06]': [
     { ...usual, versionLeak: { repair: true } },
@@ -146,7 +146,7 @@ const ruledOut: Readonly<Record<string, readonly [spec: JsonObject, told: string
   ],
   'two receivers': [
     { ...usual, bapi, callback: { webhook } },
-    'spec.callback: Invalid value: bapi and callback.webhook cannot both be there: one receiver is called',
+    'spec.callback: Invalid value: bapi and callback.webhook cannot both be set: one receiver is called',
   ],
   'no service of a discovery': [
     { ...usual, serviceDiscovery: { dc: 'dc1' } },

@@ -41,7 +41,7 @@ export interface AdmissionBedOptions {
   readonly podTimeout?: Millis;
   /** `-server-tls.request-timeout`. @default 10 s */
   readonly requestTimeout?: Millis;
-  /** Reviews that may call anybody, at once. @default 100 */
+  /** Reviews that may make calls, at once. @default 100 */
   readonly limit?: number;
 }
 

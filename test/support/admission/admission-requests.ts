@@ -112,7 +112,7 @@ export function evictionRequest(
 /**
  * Returns the document that the API server posts: an update that leaves a StatefulSet as it is.
  *
- * @param members of the request, in place of the usual ones or beside them
+ * @param members of the request, in place of the usual ones or in addition
  */
 export function reviewDocument(
   members: JsonObject = {},

@@ -119,7 +119,7 @@ export class FakeEvictionBudgets implements EvictionBudgets {
     return { ...answer, budget: ref };
   }
 
-  /** Returns what stands against the owner, in the words of the peer. */
+  /** Returns what is wrong with the owner, in the words of the peer. */
   #ownerProblem({ name, controllerUid }: PodView): string | undefined {
     if (controllerUid === undefined) return 'unable to find a StatefulSet pod owner';
     const owner = this.owners.get(controllerUid);

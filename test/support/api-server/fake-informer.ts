@@ -16,7 +16,7 @@ export interface FakeInformerOptions<T extends Cached> {
   readonly indexers: Indexers<T>;
 }
 
-/** An informer that a test tells what it sees, with the real cache and the real freshness. */
+/** An informer that a test says what it sees, with the real cache and the real freshness. */
 export class FakeInformer<T extends Cached> implements Informer<T> {
   readonly type: ResourceType;
   readonly lister: ObjectCache<T>;

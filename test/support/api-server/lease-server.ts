@@ -46,7 +46,7 @@ export class LeaseServer {
   readonly forbidden = new Set<ArrivedRequest['verb']>();
   /** Verbs that are answered 403 although the Role permits them, as by a quota or a policy. */
   readonly refused = new Set<ArrivedRequest['verb']>();
-  /** Whether nobody can say what the Role permits. */
+  /** Whether it is unknown what the Role permits. */
   hasNoReviews = false;
   readonly #clock: FakeClock;
   readonly #stored = new Map<string, KubernetesObject>();

@@ -1,4 +1,4 @@
-/** Processes that run for one Lease in virtual time; each may be slow, paused, and told lies of its requests. */
+/** Processes that run for one Lease in virtual time; each may be slow, paused, and given false answers to its requests. */
 import { millis, seconds } from '#base/units.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { LeaderElection, LeaderState } from '#kubernetes/leader-election/leader-election.ts';

@@ -95,7 +95,7 @@ export class BudgetServer {
     for (const event of this.#events.splice(0, count)) event();
   }
 
-  /** Tells the cache that it has been shown everything. */
+  /** Notifies the cache that it has been shown everything. */
   bookmark(): void {
     this.informer.freshness.delivered(String(this.#revision));
   }

@@ -123,7 +123,7 @@ export class BudgetBed {
     return standingOf(this.budget, this.snapshot, this.now);
   }
 
-  /** Decides a round at this moment, and stores what comes of it. */
+  /** Decides a round now, and stores what comes of it. */
   decide(round: Partial<Round> = {}): DecidedRound {
     const standing = this.standing();
     const decided = decide(this.ledger, { now: this.now, requests: [], ...round }, standing);

@@ -56,7 +56,7 @@ export class ChangingWorld {
     }
   }
 
-  /** Returns the pod that stands where `pod` stood. */
+  /** Returns the pod that is where `pod` was. */
   #podAfter(
     step: Extract<Step, { do: 'set-state' | 'remove' | 'replace' }>,
     pod: WorldPod | undefined,

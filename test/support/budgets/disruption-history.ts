@@ -14,7 +14,7 @@ import type {
 } from '../oracles/disruption-model.ts';
 import { budget, partitionOf } from './budgeted-zones.ts';
 
-/** Where a pod stands: a letter of a zone, and an ordinal. */
+/** Where a pod is: a letter of a zone, and an ordinal. */
 export interface Place {
   readonly zone: string;
   readonly ordinal: number;

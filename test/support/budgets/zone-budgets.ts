@@ -21,7 +21,7 @@ export interface ZonedWeb extends StatefulSetOverrides {
   /** Further sets. @default none */
   readonly otherSets?: readonly StatefulSetView[];
   readonly maxUnavailable?: JsonValue;
-  /** Where a pod is, or was; undefined: nobody knows. @default a, b, c in turn */
+  /** Where a pod is, or was; undefined: it is unknown. @default a, b, c in turn */
   readonly zoneOf?: (podName: string) => string | undefined;
 }
 

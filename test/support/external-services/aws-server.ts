@@ -43,7 +43,7 @@ const jsonType = 'application/x-amz-json-1.0';
 const operation = 'GraniteServiceVersion20100801.DescribeAlarms';
 
 /**
- * Stands in for AWS on 127.0.0.1, as the SDK speaks to it: CloudWatch in AWS JSON 1.0 with the codes of its older protocol beside it,
+ * Stands in for AWS on 127.0.0.1, as the SDK speaks to it: CloudWatch in AWS JSON 1.0 with the codes of its older protocol next to it,
  * STS in the query protocol, and the endpoint of credentials in a container. Signatures are computed again and compared, as the
  * documentation of Signature Version 4 says.
  */
@@ -206,7 +206,7 @@ export function awsError(name: string, message: string, status: number): AwsObst
   };
 }
 
-/** Asked too often, with the code of the older protocol beside it, as CloudWatch says so. */
+/** Asked too often, with the code of the older protocol next to it, as CloudWatch says so. */
 export const throttling: AwsObstacle = (response) => {
   const type = 'com.amazon.coral.availability#ThrottlingException';
   response

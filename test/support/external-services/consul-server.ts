@@ -14,7 +14,7 @@ export interface ReceivedQuestion {
 
 /** How a stand-in behaves. */
 export interface ConsulServerOptions {
-  /** Who has it may see everything; who has another one is refused, and who has none sees nothing. @default anybody sees all */
+  /** Who has it may see everything; who has another one is refused, and who has none sees nothing. @default every client sees all */
   readonly token?: string;
   /** Key, certificate, and whose certificates are asked for. @default http */
   readonly tls?: ServerOptions;
@@ -218,7 +218,7 @@ export class ConsulServer {
   }
 }
 
-/** What may be asked about health, and how; a real Consul knows more, which nobody here is to ask for. */
+/** What may be asked about health, and how; a real Consul knows more, which no caller here is to ask for. */
 const parameters: Readonly<Record<string, RegExp>> = {
   dc: /./,
   ns: /./,

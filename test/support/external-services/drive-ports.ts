@@ -1,7 +1,7 @@
 import type { DrivePorts } from '#command/bedrock/drive-ports.ts';
 import { FakeClock } from '../clocks/fake-clock.ts';
 
-/** Returns what of the outside is not there: no cluster, no deploy API, nobody at a terminal, nobody who interrupts. */
+/** Returns what of the outside is not there: no cluster, no deploy API, no user at a terminal, no interruption. */
 export function nothingToDrive(): Pick<
   DrivePorts,
   'clock' | 'openCluster' | 'openApi' | 'confirm' | 'interruption'

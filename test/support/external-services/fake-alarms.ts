@@ -1,6 +1,6 @@
 import type { Alarm, AlarmSource, AlarmsRead } from '#check/cloudwatch/alarm.ts';
 
-/** Alarms in memory, which answer at once unless they are told to wait. */
+/** Alarms in memory, which answer at once unless they are set to wait. */
 export class FakeAlarms implements AlarmSource {
   /** States by name. */
   readonly states = new Map<string, string>();

@@ -86,7 +86,7 @@ export class FakeConsul {
     return { kind: 'instances', instances, index: this.#index };
   }
 
-  /** As it is documented: a watch asks once a second at most, and after an index that it was told. @throws where it does not */
+  /** As it is documented: a watch asks once a second at most, and after an index that it was given. @throws where it does not */
   #judge({ service }: ConsulQuestion, { index, signal }: ConsulAsking): void {
     const now = this.#clock.monotonic();
     const before = this.#askedAt.get(signal);

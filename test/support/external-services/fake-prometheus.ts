@@ -55,7 +55,7 @@ export class FakePrometheus implements Prometheus {
   }
 }
 
-/** A Prometheus that nobody is to ask. */
+/** A Prometheus that is not to be queried. */
 export const silentPrometheus: Prometheus = Object.freeze({
   read: () => Promise.reject(new Error('Nobody is to ask')),
   close: () => Promise.resolve(),

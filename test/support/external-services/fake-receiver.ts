@@ -10,11 +10,11 @@ export interface ReceivedCall extends CallbackCall {
   readonly told: JsonObject;
 }
 
-/** All that a callback tells, in its order (E-4). */
+/** All that a callback says, in its order (E-4). */
 const members =
   'schema stageId result phase reasonCode reason rolloutIdentity attempt percentRequested percentDeployed resource statefulset replicas buildMetadata startedAt finishedAt';
 
-/** Whom callbacks go to in virtual time: answers 200, or as it is told to, and notes what no receiver would have asked for. */
+/** The receiver of callbacks in virtual time: answers 200, or as it is set, and notes what no receiver would have asked for. */
 export class FakeReceiver {
   readonly calls: ReceivedCall[] = [];
   /** What was wrong with calls; a test that ends with any has failed. */

@@ -17,7 +17,7 @@ const mostUpdates = 50;
 /** Over which Slack takes no blocks, whatever each of them is. */
 const longestBlocks = 13_000;
 
-/** Slack in virtual time: takes at once what Slack would take, and refuses what it would not, or answers as it is told to. */
+/** Slack in virtual time: takes at once what Slack would take, and refuses what it would not, or answers as it is set. */
 export class FakeSlack implements Pick<SlackClient, 'send' | 'close'> {
   readonly calls: SentCall[] = [];
   /** The answers of the next calls, in order; a promise is answered late. */

@@ -73,7 +73,7 @@ export function redirecting(location: string, status = 302): Handler {
 /** Takes requests and says nothing. */
 export const hanging: Handler = () => undefined;
 
-/** Writes up to `bytes` spaces, each piece as soon as the reader has room. @param told of each piece that is written */
+/** Writes up to `bytes` spaces, each piece as soon as the reader has room. @param told called for each piece that is written */
 export function flooding(bytes: number, told: (written: number) => void): Handler {
   const piece = Buffer.alloc(65_536, ' ');
   return (response) => {

@@ -9,7 +9,7 @@ import { createMetricsRegistry } from '#telemetry/metrics.ts';
 import { FakeReceiver } from './fake-receiver.ts';
 import { FakeSlack } from './fake-slack.ts';
 
-/** Returns an outside in which everybody answers at once, and nobody reads what they were told. */
+/** Returns an outside in which every server answers at once, and nothing that was sent is read. */
 export function quietOutside(
   receiver = new FakeReceiver(() => instant(0)),
   slack = new FakeSlack(() => monotonic(0)),
@@ -21,7 +21,7 @@ export function quietOutside(
   };
 }
 
-/** Returns what StatefulsetRollouts beside others take, with such an outside. */
+/** Returns what StatefulsetRollouts together with others take, with such an outside. */
 export function quietCapability(clock: Clock): Parameters<typeof statefulsetCapability>[0] {
   return {
     outside: quietOutside(),

@@ -20,7 +20,7 @@ export interface StoredToken {
   readonly isRevoked?: boolean;
 }
 
-/** A message that stands. */
+/** A message that was posted. */
 export interface StoredMessage {
   readonly channel: string;
   readonly ts: string;

@@ -29,7 +29,7 @@ export interface BudgetRule {
 export interface Partitions {
   /** How long the replicas of other zones must have been ready. */
   readonly delay: Millis;
-  /** Returns the partition that a name of a pod tells; undefined: none. */
+  /** Returns the partition that a name of a pod shows; undefined: none. */
   of(podName: string): string | undefined;
 }
 
@@ -111,7 +111,7 @@ function partitionsOf(spec: JsonObject): Partitions | 'unreadable' | undefined {
   };
 }
 
-/** Returns the number of the group that tells the partition; undefined where `pattern` has none such. */
+/** Returns the number of the group that shows the partition; undefined where `pattern` has none such. */
 function groupIn(pattern: RE2JS, group: JsonValue | undefined): number | undefined {
   const groups = pattern.groupCount();
   if (groups === 0 || (groups > 1 && group === undefined)) return undefined;

@@ -42,7 +42,7 @@ export class BudgetHistory {
     this.#calls.set(call.callId, call);
   }
 
-  /** Returns the call by which `commit` was made; undefined where nobody tells. */
+  /** Returns the call by which `commit` was made; undefined where it is unknown. */
   callOf({ callId }: Pick<Commit, 'callId'>): Call | undefined {
     return this.#calls.get(callId);
   }
@@ -74,7 +74,7 @@ export class BudgetHistory {
   }
 
   /**
-   * Reports whether the ledger of `budget` had the pod `uid` when a request was sent at `lookout.at`. What somebody else
+   * Reports whether the ledger of `budget` had the pod `uid` when a request was sent at `lookout.at`. What another client
    * than us took out of it within the last 10 s counts as if it was there: a process cannot know at once.
    */
   isReserved(

@@ -16,7 +16,7 @@ import type { History, View } from './history.ts';
 /** Whether slot `ordinal` of `set` counts as unavailable. */
 export type Disturbed = (set: SetFacts, ordinal: number) => boolean;
 
-/** A pod that a user wants, and all that may stand against it. */
+/** A pod that a user wants, and all that may prevent it. */
 export interface Wish {
   readonly history: History;
   readonly budget: BudgetFacts;
@@ -120,7 +120,7 @@ function isOldEnough(
   if (delay === 0) return true;
   return views.some((view) => {
     const revision = view.pods(set.name, slot);
-    // A view that was never given the pods of the set tells nothing of them.
+    // A view that was never given the pods of the set says nothing of them.
     if (revision === 0) return true;
     const pod = history.pod(namespace, slot, revision);
     if (pod === undefined) return false;

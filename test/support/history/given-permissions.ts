@@ -54,7 +54,7 @@ export function hasEnded(history: History, given: GivenPermission, commit: Commi
   return [...history.availableVersions(current, given.pod, span)].some((pod) => pod.uid !== uid);
 }
 
-/** Returns the pod that was given away, where it still stands just before `commit`, and is not going. */
+/** Returns the pod that was given away, where it is still there just before `commit`, and is not going. */
 function stillStanding(
   history: History,
   { namespace, pod, uid }: Pick<GivenPermission, 'namespace' | 'pod' | 'uid'>,
@@ -75,7 +75,7 @@ export class GivenPermissions {
 
   /**
    * Takes in what `commit` stored: those that are new, each with what was under way besides it. One that is taken out
-   * while its pod stands is void; one that is taken out while its pod is going, or gone, stays under way.
+   * while its pod is there is void; one that is taken out while its pod is going, or gone, stays under way.
    */
   *take(commit: Commit): Generator<readonly [GivenPermission, readonly GivenPermission[]]> {
     const key = budgetKey(commit);

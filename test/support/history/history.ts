@@ -18,7 +18,7 @@ import { Track, type Version } from './track.ts';
 const recently = minutes(1);
 
 /**
- * A moment of the history as somebody could see it: the revision up to which each set's pods, and each set,
+ * An instant of the history as an observer could see it: the revision up to which each set's pods, and each set,
  * are known, and the time against which readiness is measured.
  */
 export interface View {

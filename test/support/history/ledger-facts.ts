@@ -26,7 +26,7 @@ const known = new WeakMap<JsonObject, readonly ReservationFacts[]>();
 
 /**
  * Returns the reservations in the ConfigMap `object`, in order, each as it is there: doubles stay. Empty where there is
- * no ledger, or none that can be read: what nobody can read is no stored intent.
+ * no ledger, or none that can be read: what cannot be read is no stored intent.
  */
 export function reservationsIn(object: JsonObject | undefined): readonly ReservationFacts[] {
   if (object === undefined) return [];

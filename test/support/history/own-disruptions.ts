@@ -28,7 +28,7 @@ export interface OwnDisruption {
 
 /**
  * Our disruptions, and which are open: until the slot has an available pod with another uid, or is gone, or
- * (scale-down) is wanted again and still has its pod, or (replacement) the new pod is stuck itself. That a slot was whole for a moment counts, even when it
+ * (scale-down) is wanted again and still has its pod, or (replacement) the new pod is stuck itself. That a slot was whole briefly counts, even when it
  * broke again later; so each version of a pod is looked at once more when it ends.
  */
 export class OwnDisruptions {

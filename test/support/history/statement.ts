@@ -166,7 +166,7 @@ export class StatementBook {
 
   /**
    * Compares by when requests left: less than 0 when what `one` states left before what `other` states. Of one millisecond
-   * only the order of the statements tells: the server receives, and ends, what several connections bring in any order.
+   * only the order of the statements shows that: the server receives, and ends, what several connections bring in any order.
    */
   compare(one: DisruptionStatement, other: DisruptionStatement): number {
     return one.sentAt - other.sentAt || this.#placeOf(one) - this.#placeOf(other);

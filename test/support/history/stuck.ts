@@ -46,7 +46,7 @@ export function stuckness(pod: PodFacts, seen: Seen): Stuck | undefined {
   return stuckAfter !== 0 && unreadyFor >= stuckAfter && isByTime(pod) ? 'long' : undefined;
 }
 
-/** Reports whether time alone may make it stuck: not while it starts up, nor while nobody hears of its node. */
+/** Reports whether time alone may make it stuck: not while it starts up, nor while nothing is heard of its node. */
 function isByTime({ isStartingUp, ready }: PodFacts): boolean {
   return !isStartingUp && ready !== 'Unknown';
 }
@@ -58,7 +58,7 @@ export function isOutdated(pod: PodFacts, set: SetFacts): boolean {
 
 function isReadable(pod: PodFacts): boolean {
   if (pod.ready === 'True' || pod.phase === undefined) return false;
-  // A pod that no kubelet has taken over yet, or has given up, has no Ready condition; its phase tells.
+  // A pod that no kubelet has taken over yet, or has given up, has no Ready condition; its phase shows it.
   if (pod.ready === undefined) return pod.phase === 'Pending' || pod.phase === 'Failed';
   return pod.readyChangedAt !== undefined;
 }
@@ -103,7 +103,7 @@ function isWhole({ createdAt }: PodFacts, first: Instant | undefined): boolean {
   return first !== undefined && createdAt !== undefined && first - createdAt <= rounding;
 }
 
-/** Reports whether its status tells of no change of readiness since its kubelet took it over. */
+/** Reports whether its status reports no change of readiness since its kubelet took it over. */
 function looksNeverReady({ ready, readyChangedAt, startedAt, createdAt }: PodFacts): boolean {
   if (ready === undefined) return true;
   const begun = startedAt ?? createdAt;

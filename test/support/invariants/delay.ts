@@ -16,7 +16,7 @@ export interface DelayOptions {
 
 const NAME = 'rollout-mirror-replicas-from-resource-name';
 const KIND = 'rollout-mirror-replicas-from-resource-kind';
-/** For so long nobody can be expected to know that a pod was recreated (`A` of docs/rules/words.md). */
+/** For so long no process can be expected to know that a pod was recreated (`A` of docs/rules/words.md). */
 const mostViewAge = seconds(10);
 
 /**
@@ -106,7 +106,7 @@ function delayOf(set: JsonObject): Millis | undefined {
   return delay.kind === 'valid' && delay.value > 0 ? millis(delay.value) : undefined;
 }
 
-/** Returns since when the pod is prepared by what it answered; undefined where it was told otherwise, or did not say. */
+/** Returns when the pod was prepared by what it answered; undefined where it answered otherwise, or did not say. */
 function preparedSince({ method, reply }: FleetCall): number | undefined {
   if (method !== 'POST' || reply.kind !== 'answer') return undefined;
   if (reply.status < 200 || reply.status > 299) return undefined;

@@ -6,7 +6,7 @@ import type { Receipts } from './proof.ts';
 /** What the sender of a request could know is decided by this. */
 export interface Knowledge {
   readonly history: History;
-  /** As in `ShownOptions`; undefined: nobody can tell. */
+  /** As in `ShownOptions`; undefined: it is unknown. */
   readonly by: Receipts | Millis | undefined;
   /** How old what a decision rests on may be, whatever was shown: `A` of docs/rules/words.md. */
   readonly maxDecisionAge: Millis;

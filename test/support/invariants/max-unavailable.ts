@@ -66,7 +66,7 @@ export class FreshMaxUnavailable implements Invariant {
     if (statement !== undefined) this.#stated.push([removal, statement]);
   }
 
-  // What was sent before a request may take its pod after it: only the whole history tells.
+  // What was sent before a request may take its pod after it: only the whole history shows that.
   onEnd(): void {
     for (const [removal, statement] of this.#stated) this.#judge(removal, statement);
   }

@@ -126,7 +126,7 @@ export function proofComplaint(
     },
   ];
   const missing = wanted.find((each) => {
-    // Within one instant times do not tell what came first; that a removal rests on itself they cannot hide.
+    // Within one instant times do not say what came first; that a removal rests on itself they cannot hide.
     if (each.revision >= commit.revision) return true;
     return receipts?.hasReached(client, { ...each, at: statement.sentAt }) === false;
   });

@@ -210,7 +210,7 @@ function slotKey(pod: PodFacts): string {
 }
 
 /**
- * Reports whether the record tells what the body of `call` said: a request that is refused before its body is read (403,
+ * Reports whether the record says what the body of `call` said: a request that is refused before its body is read (403,
  * 429, an injected fault) is recorded without preconditions, whether it had any or not.
  */
 function isRead(call: Call): boolean {

@@ -1,4 +1,4 @@
-/** What a finding says of the slots that a request had no room beside: why each counts, and what the server had by then. */
+/** What a finding says of the slots that a request had no room next to: why each counts, and what the server had by then. */
 import { type Instant, instant } from '#base/units.ts';
 import { isAvailable, ordinalIn, type PodFacts, type SetFacts } from '../history/facts.ts';
 import { type History, type View, viewAt } from '../history/history.ts';
@@ -16,7 +16,7 @@ export interface Room {
 }
 
 /**
- * Returns the lines, each after a line break, that tell what a finding about `slots` of `set` rests on: as of when it is
+ * Returns the lines, each after a line break, that say what a finding about `slots` of `set` rests on: as of when it is
  * judged, and each slot with why it counts. Times are those before and after the request left.
  */
 export function groundsText(set: SetFacts, slots: Iterable<number>, room: Room): string {

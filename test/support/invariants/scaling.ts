@@ -19,7 +19,7 @@ export interface ScalingOptions {
   /** How old the count that a write rests on may be: `A` of docs/rules/words.md. */
   readonly maxDecisionAge: Millis;
   /**
-   * When the request of a commit was sent, where that is known: nobody calls back what a slow server, or one that gets it
+   * When the request of a commit was sent, where that is known: no client recalls what a slow server, or one that gets it
    * from a process that has died since, carries out later. @default when it was carried out
    */
   readonly sentAt?: (callId: number) => Instant | undefined;

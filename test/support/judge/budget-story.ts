@@ -61,7 +61,7 @@ export class BudgetStory extends Story {
     return super.create(name, { labels, ...options });
   }
 
-  /** Has somebody make or change a budget. */
+  /** Has a user make or change a budget. */
   budget(spec: JsonObject, name = 'zpdb'): this {
     const metadata = { name, namespace: 'test', uid: `${name}-uid` };
     return this.put(
@@ -71,7 +71,7 @@ export class BudgetStory extends Story {
     );
   }
 
-  /** Has somebody delete a budget. */
+  /** Has a user delete a budget. */
   budgetGone(name: string): this {
     return this.drop(type, name, 'user');
   }
@@ -104,7 +104,7 @@ export class BudgetStory extends Story {
     return this.#write(times === 1 ? given : [...given, ...given], {});
   }
 
-  /** Has somebody delete the ledger. */
+  /** Has a user delete the ledger. */
   ledgerGone(): this {
     this.#given.clear();
     return this.drop('configmaps', `${ledgerPrefix}zpdb`, 'user');
@@ -113,7 +113,7 @@ export class BudgetStory extends Story {
   #write(given: readonly StoredReservation[], { user = operatorUser, call }: LedgerWrite): this {
     const reservations = given.map(({ claims, ...rest }) => ({
       ...rest,
-      // Whatever a ledger says of the set, the name of the pod tells it.
+      // Whatever a ledger says of the set, the name of the pod shows it.
       set: 'another',
       claims: claims.map(({ at, ...claim }) => ({ ...claim, at: new Date(at).toISOString() })),
     }));

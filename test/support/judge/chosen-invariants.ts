@@ -39,7 +39,7 @@ export interface JudgeOptions {
   /** The same of writes of replicas. Without them D-7, EXCL-2 and SHOWN of down-scales are not judged. */
   readonly scaleStatements?: readonly ScaleStatement[];
   /**
-   * Whether the history knows what watches had delivered; against a real API server nobody does, and of D-7 only
+   * Whether the history knows what watches had delivered; against a real API server that is unknown, and of D-7 only
    * the statement itself is judged. @default true
    */
   readonly areDeliveriesKnown?: boolean;

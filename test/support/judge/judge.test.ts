@@ -1166,7 +1166,7 @@ const says = (said: Partial<StallStatement>): Partial<JudgeOptions> => ({
 
 const twoHours = minutes(120);
 
-/** Two zones are broken for two hours, and the operator tells of it at the given minutes. */
+/** Two zones are broken for two hours, and the operator reports it at the given minutes. */
 function toldAt(times: readonly number[], options: { readonly reason?: string } = {}): Case {
   const story = stalled();
   const said = [

@@ -128,7 +128,7 @@ export class Judge {
     });
   }
 
-  /** Lets `tell` hear of the call `callId`, at once where it is known. */
+  /** Calls `tell` with the call `callId`, at once where it is known. */
   #onAnswer(callId: number, tell: (call: Call) => void): void {
     const call = this.#calls.get(callId);
     if (call !== undefined) tell(call);
@@ -147,11 +147,11 @@ export function judge(recorded: RecordedHistory, options: JudgeOptions): Judgeme
   return { violations, report: () => reportText(recorded, options, violations) };
 }
 
-/** A judge that sits beside a running cluster. */
+/** A judge of a running cluster. */
 export interface Following {
   /** Knows the strict violations at once; the fresh ones, which need the calls, after `finish`. */
   readonly judge: Judge;
-  /** Ends the history at `at` and judges what the calls tell. */
+  /** Ends the history at `at` and judges what the calls show. */
   finish(at: Instant): Judgement;
 }
 

@@ -46,7 +46,7 @@ export interface RemovalOptions {
 /** How a story's operator lowers replicas. */
 export type ScaleOptions = Pick<RemovalOptions, 'seen' | 'proof' | 'isSilent' | 'term'>;
 
-/** Where a story stands. */
+/** The state of a story. */
 interface Moment {
   readonly now: Instant;
   /** The revision of the last commit. */

@@ -117,7 +117,7 @@ export class Story {
     return this.changeSet(name, { spec: { replicas: to } }, operatorUser);
   }
 
-  /** Stores, as somebody, an object of any other type, whole; a call tells how, where that matters. */
+  /** Stores, as a user, an object of any other type, whole; a call says how, where that matters. */
   put(resource: string, object: JsonObject, by: string | (Partial<Call> & { user: string })): this {
     if (typeof by === 'string') this.#store(resource, object, author(by));
     else {
@@ -128,7 +128,7 @@ export class Story {
     return this;
   }
 
-  /** Deletes, as somebody, an object of any other type. */
+  /** Deletes, as a user, an object of any other type. */
   drop(resource: string, name: string, user: string): this {
     return this.#end(name, author(user), resource);
   }

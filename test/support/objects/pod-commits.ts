@@ -2,7 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import { instant } from '#base/units.ts';
 import type { Commit } from '#cluster/event-log.ts';
 
-/** The pods of a set `db`, and what the store tells of each change to one. */
+/** The pods of a set `db`, and what the store reports each change to one. */
 export class PodCommits {
   readonly #see: (commit: Commit) => void;
   readonly #pods = new Map<string, JsonObject>();

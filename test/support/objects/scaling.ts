@@ -38,7 +38,7 @@ export function forceAnnotation(replicas: number | undefined): JsonObject {
   return { [`${PREFIX}rollout-force-replicas`]: value };
 }
 
-/** Installs ReplicaTemplate unless it is there; the server serves it a moment later. */
+/** Installs ReplicaTemplate unless it is there; the server serves it shortly afterwards. */
 export async function installReplicaTemplates(client: Client): Promise<void> {
   const write = { body: replicaTemplateDefinition };
   try {

@@ -54,7 +54,7 @@ export function statefulSetView(overrides: StatefulSetOverrides = {}): StatefulS
 }
 
 /**
- * Returns what a pod tells that was ready for an hour until {@link T0} and is not any more, its containers running, unless
+ * Returns what a pod says that was ready for an hour until {@link T0} and is not any more, its containers running, unless
  * overridden.
  */
 export function unready(overrides: Partial<Unready> = {}): Unready {

@@ -61,7 +61,7 @@ export function podOf(host: string): {
 }
 
 /**
- * Pods that answer the calls of delayed down-scale and of prepare-downscale, as a test tells them to. Reached in memory
+ * Pods that answer the calls of delayed down-scale and of prepare-downscale, as a test sets them. Reached in memory
  * through `FakePodHttp`, and over real HTTP through `PodFleetServer`; on either cluster.
  */
 export class PodFleet {

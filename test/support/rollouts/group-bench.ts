@@ -138,7 +138,7 @@ export class GroupBench {
     return result;
   }
 
-  /** Does the same, with all proven a moment ago. */
+  /** Does the same, with all proven just now. */
   async proven(): Promise<this> {
     const { world } = this;
     await world.clock.advance(1);

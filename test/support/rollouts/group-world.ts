@@ -138,14 +138,14 @@ export class GroupWorld {
     if (plural !== 'pods') showOn(this.statefulSets, this.#events['statefulsets'] ?? [], count);
   }
 
-  /** Tells both caches that they have been shown everything. */
+  /** Notifies both caches that they have been shown everything. */
   bookmark(): void {
     for (const { freshness } of [this.pods, this.statefulSets]) {
       freshness.delivered(String(this.#revision));
     }
   }
 
-  /** Proves both caches, as they are, at this moment. */
+  /** Proves both caches, as they are, now. */
   prove(): void {
     const now = this.clock.monotonic();
     for (const { freshness } of [this.pods, this.statefulSets]) {

@@ -173,7 +173,7 @@ export class PhasedPlay {
     return plan.decisions.map(said);
   }
 
-  /** Looks until nothing more comes of it at this moment. @returns all that was decided, holds apart */
+  /** Looks until nothing more comes of it now. @returns all that was decided, holds apart */
   settle(): readonly string[] {
     const all: string[] = [];
     for (let count = 0; count < 50; count += 1) {

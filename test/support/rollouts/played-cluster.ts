@@ -55,7 +55,7 @@ export class PlayedCluster {
     return this;
   }
 
-  /** Has the controllers make anew what went, all of it ready. */
+  /** Has the controllers make again what went, all of it ready. */
   settle(state: RolledPod['state'] = 'ready'): this {
     for (const [ordinal, pod] of this.pods) {
       if (pod.state === 'terminating') this.#make(ordinal, state);

@@ -117,7 +117,7 @@ export function group(
   };
 }
 
-/** Returns a decision in one line: what, to whom, why; settings of no interest left out. */
+/** Returns a decision in one line: what, for which object, why; settings of no interest left out. */
 export function line(decision: Decision): string {
   const { reason } = decision.because;
   switch (decision.kind) {

@@ -20,7 +20,7 @@ const never = monotonic(-3_600_000);
 /** A pod of the play. */
 export interface UpdatedPod {
   revision: string | undefined;
-  /** Undefined: nobody knows it. */
+  /** Undefined: it is unknown. */
   zone: string | undefined;
   /** Absent: no node has taken it. */
   node?: string;

@@ -36,7 +36,7 @@ export interface Refused {
 /**
  * Converts the stage of the file `text` that `options` name. Pure.
  *
- * @param identity stands where `options` has none
+ * @param identity used where `options` has none
  */
 export function convertFile(text: string, options: DeployOptions, identity: string): ConvertedFile {
   const parsed = parseBedrock(text, options);

@@ -28,7 +28,7 @@ export type Conversion =
     }
   | { readonly kind: 'invalid'; readonly findings: readonly Finding[] };
 
-/** Longest name by which the hash of a revision still fits into a label beside it. */
+/** Longest name by which the hash of a revision still fits into a label together with it. */
 const longestUsualName = 52;
 /** Longest value of a label. */
 const longestName = 63;

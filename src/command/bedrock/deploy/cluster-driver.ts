@@ -68,7 +68,7 @@ export class ClusterDriver implements PhaseDriver {
     if (object?.metadata.uid !== applied.metadata.uid)
       return { kind: 'lost', why: 'the StatefulsetRollout was deleted' };
     const report = rolloutReport(object);
-    // What a server tells from its memory may be older than what it has stored.
+    // What a server reports from its memory may be older than what it has stored.
     if (report.generation < rolloutReport(applied).generation) return undefined;
     if (!isDeepStrictEqual(intentOf(object), intentOf(applied)))
       return { kind: 'lost', why: 'another deploy has taken its place' };

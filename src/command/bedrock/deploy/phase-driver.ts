@@ -1,6 +1,6 @@
 import type { RolloutEnd } from './rollout-report.ts';
 
-/** How a phase has ended; `lost` where nobody will ever know. */
+/** How a phase has ended; `lost` where that can never be known. */
 export type PhaseEnd = RolloutEnd | { readonly kind: 'lost'; readonly why: string };
 
 /** Carries phases out, one after the other. */

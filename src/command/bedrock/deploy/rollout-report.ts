@@ -1,4 +1,4 @@
-/** Reads of a stored StatefulsetRollout what a person is told. What is there in another form counts as not there. */
+/** Reads from a stored StatefulsetRollout what is shown to a user. What is there in another form counts as not there. */
 import type { JsonObject } from '#base/json.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';

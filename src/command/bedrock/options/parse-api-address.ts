@@ -14,7 +14,7 @@ export function apiAddressOf(options: Options): ApiAddress | string | undefined 
   const isUsable = url !== null && /^https?:$/.test(url.protocol) && url.username === '';
   if (!isUsable)
     return `--api must be an http or https address without a user: got ${quoted(given)}`;
-  // A token in the open is everybody's.
+  // A token in the open is open to everyone.
   const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   if (url.protocol === 'http:' && !isHere) return '--api must be https, unless it is on this host';
   const tokenFile = options.get('token-file');

@@ -132,7 +132,7 @@ function conflictIn(options: Options): string | undefined {
   return `--bapi-url and --stage-id need each other: got --${given} alone`;
 }
 
-/** Looks for credentials in addresses, which would be stored for everybody to read; they are not shown. */
+/** Looks for credentials in addresses, which would be stored where every client can read them; they are not shown. */
 function secretIn(options: Options): string | undefined {
   const withUser = /^https?:\/\/[^/]*@/i;
   const withPassword = /^[a-z][a-z0-9+.-]*:\/\/[^/@]*:[^/]*@/i;

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { type Finding, memberPath, seen } from './finding.ts';
 import type { Source } from './parse-source.ts';
 
-/** A value, and where it stands; undefined where nothing does. */
+/** A value, and where it is; undefined where nothing is. */
 export interface At {
   readonly value: JsonValue | undefined;
   readonly path: string;
@@ -35,7 +35,7 @@ export function members(map: JsonObject, path: string): readonly (At & { readonl
   return Object.entries(map).map(([key, value]) => ({ key, value, path: memberPath(path, key) }));
 }
 
-/** Reads the fields of a `bedrock.yaml` one by one, and keeps what is wrong with them. Nothing stands for itself: null is refused. */
+/** Reads the fields of a `bedrock.yaml` one by one, and keeps what is wrong with them. Null is refused, even where nothing would be accepted. */
 export class BedrockFields {
   readonly findings: Finding[] = [];
   readonly #lines: Source['lines'];
@@ -117,7 +117,7 @@ const anyText: TextRule = {
   most: 4_096,
 };
 
-/** Returns what `path` stands in; shorter than `path`. */
+/** Returns the parent of `path`; shorter than `path`. */
 function parentPath(path: string): string {
   const [last = path] = /(?:^|\.)[^.[\]]*$/.exec(path) ?? /\[[^[]*$/.exec(path) ?? [];
   return path.slice(0, path.length - last.length);

@@ -12,14 +12,14 @@ export type Service =
   | { readonly kind: 'stateful-set'; readonly stages: ReadonlyMap<string, Stage> }
   | { readonly kind: 'unsupported'; readonly unsupported: UnsupportedKind };
 
-/** Where a kind stands that nothing here is made of. */
+/** Where a kind is that nothing here is made of. */
 export interface UnsupportedKind {
   readonly kind: string;
   readonly path: string;
   readonly line: number | undefined;
 }
 
-/** Where a service runs, and how it gets there; what it says itself stands in place of what its service says. */
+/** Where a service runs, and how it gets there; what it says itself replaces what its service says. */
 export interface Stage {
   readonly service: string;
   readonly name: string;

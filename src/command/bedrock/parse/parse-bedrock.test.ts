@@ -293,7 +293,7 @@ const refused: Record<
     change: ['      launch:', '      release: {}\n      launch:'],
     wanted: /^f:8: .*launch is another word for release/,
   },
-  'a container of an image that is not there': {
+  'a container of an image that does not there': {
     change: [container, '- image: other'],
     wanted:
       /^f:14: .*containers\[0\]\.image must be one of the images of the file: "tester": got "other"/,

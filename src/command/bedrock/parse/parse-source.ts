@@ -17,7 +17,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import { quoted } from '#base/text/quoted.ts';
 import { type Finding, memberPath, seen } from './finding.ts';
 
-/** An input, and where its parts stand. */
+/** An input, and where its parts are. */
 export interface Source {
   readonly root: JsonObject;
   /** Lines from 1, by path. */
@@ -127,7 +127,7 @@ class Anchors {
 /** Makes JSON values of nodes, and notes their lines. */
 class Walk {
   readonly lines = new Map<string, number>();
-  /** Where keys stand that are in the same map before. */
+  /** Where keys are repeated in the same map. */
   readonly twice = new Set<number>();
   readonly #anchors = new Anchors();
   readonly #counter: LineCounter;

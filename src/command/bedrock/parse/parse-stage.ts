@@ -35,7 +35,7 @@ export interface StageSurroundings {
   readonly shared: Partial<Workload>;
 }
 
-/** Reads the stage `name` at `at`; what is wrong is kept in `fields`, and something harmless stands in its place. */
+/** Reads the stage `name` at `at`; what is wrong is kept in `fields`, and something harmless takes its place. */
 export function stageOf(
   at: At & { readonly key: string },
   { service, images, shared }: StageSurroundings,

@@ -24,7 +24,7 @@ export const workloadKeys = [
   'pod_spec',
 ] as const;
 
-/** Label of the version, which the Slack messages and the status tell. */
+/** Label of the version, which the Slack messages and the status show. */
 export const versionLabel = 'app.kubernetes.io/version';
 /** Labels that are written by the conversion itself. */
 const ownLabels: readonly string[] = ['app', versionLabel];

@@ -110,7 +110,7 @@ export class Conservation implements Invariant {
         by: 'rollout',
         open: [],
         views: [view],
-        // A statement tells of its own group; what it does not tell of, the ledger was judged by.
+        // A statement shows its own group; all others were judged by the ledger.
         isDown: (set, ordinal) =>
           view.pods(set.name, `${set.name}-${ordinal}`) > 0 &&
           !history.isSlotAvailable(set, ordinal, view),
@@ -123,7 +123,7 @@ export class Conservation implements Invariant {
   }
 }
 
-/** Returns what stands against a deed by all that a budget said lately; undefined where one of it has nothing against it. */
+/** Returns what speaks against a deed by all that a budget said lately; undefined where one of it has nothing against it. */
 function inAll(
   sayings: readonly (BudgetFacts | undefined)[],
   complaintOf: (budget: BudgetFacts) => string | undefined,

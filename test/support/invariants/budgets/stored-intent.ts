@@ -31,7 +31,7 @@ const recently = minutes(1);
 
 /**
  * BUDG-1: a pod that serves goes only once its ledger has it: before our request was sent, or before an eviction was
- * answered. D-36: under two budgets, or one that nobody could ever read, it does not go at all. Budgets are known 10 s after
+ * answered. D-36: under two budgets, or one that could never be read, it does not go at all. Budgets are known 10 s after
  * they were stored.
  */
 export class StoredIntent implements Invariant {

@@ -3,7 +3,7 @@ import type { Commit } from '#cluster/event-log.ts';
 import { type PodFacts, podFacts, type SetFacts, setFacts } from '../../history/facts.ts';
 import { type Domain, domainOf, type History, latestView } from '../../history/history.ts';
 
-/** What tells of movement. */
+/** What shows movement. */
 export interface MovementOptions {
   readonly history: History;
   readonly ours: (user: string) => boolean;

@@ -12,8 +12,8 @@ const most = 60;
 const ledgers = ledgerName('');
 
 /**
- * QUIE-2: we send at most 60 writes a minute to one object, whatever somebody else does to it; to a ledger one more for each
- * pod that anybody takes away in that minute. Events and Leases do not count. Told once an object.
+ * QUIE-2: we send at most 60 writes a minute to one object, whatever another client does to it; to a ledger one more for each
+ * pod that any client takes away in that minute. Events and Leases do not count. Reported once for each object.
  */
 export class Pace implements Invariant {
   readonly #ours: (user: string) => boolean;
