@@ -50,7 +50,7 @@ export type OwnProgram = (typeof ownPrograms)[number];
  * of it, and an older program that a cache kept is not taken for this one.
  */
 export async function builtName(program: OwnProgram): Promise<string> {
-  const folder = join(import.meta.dirname, program);
+  const folder = join(import.meta.dirname, '..', program);
   const digest = createHash('sha256');
   for (const file of (await readdir(folder)).toSorted()) {
     digest.update(`${file}\n`).update(await readFile(join(folder, file)));
@@ -218,7 +218,7 @@ export async function goBuild(
   const output = join(place.work, target.output);
   const args = ['build', '-trimpath', '-ldflags', target.ldflags, '-o', output, target.package];
   const child = spawn('go', args, {
-    cwd: join(import.meta.dirname, target.module),
+    cwd: join(import.meta.dirname, '..', target.module),
     env: { ...place.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOWORK: 'off' },
     stdio: ['ignore', 'inherit', 'inherit'],
   });

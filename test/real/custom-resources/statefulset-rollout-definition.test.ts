@@ -154,7 +154,7 @@ describe('the definition of StatefulsetRollout on a real API server', {
     },
     'two receivers': {
       spec: { ...bare, bapi: published['bapi'], callback: { webhook } },
-      field: /spec\.callback.*cannot both be there/,
+      field: /spec\.callback.*cannot both be set/,
     },
     'a user in a URL': {
       spec: { ...bare, callback: { webhook: { ...webhook, url: 'https://me@host/' } } },
