@@ -1,8 +1,5 @@
 import type { Because } from '#base/because.ts';
 import { millis } from '#base/units.ts';
-import { RevisionWentBackError } from '#kubernetes/revision.ts';
-import { isRequestFailure } from '#kubernetes/transport/api-error.ts';
-import type { AwaitedRequests } from './awaited-requests.ts';
 import type { GroupBudgets } from './budget/group-budgets.ts';
 import type { Basis } from './consistent-read/basis.ts';
 import { isUnclearView } from './consistent-read/view-error.ts';
@@ -16,8 +13,9 @@ import {
 } from './decision/decision.ts';
 import type { Reason } from './decision/reasons.ts';
 import { because } from './decision/refs.ts';
+import { type PassRequestPorts, PassRequests } from './pass-requests.ts';
 import { type ApprovalPorts, approve, lookWith } from './plan/approval.ts';
-import type { Carrying, GroupCapability, Need, Wrote } from './plan/group-capability.ts';
+import type { Carrying, GroupCapability } from './plan/group-capability.ts';
 import {
   type GroupMoment,
   hasUnavailable,
@@ -29,17 +27,9 @@ import { type GroupHoldPorts, heldPlan, withHolds } from './plan/hold-plan.ts';
 import { type Look, partsOf } from './plan/look.ts';
 import { isWritten, permittedLook, writesOf } from './plan/permitted-look.ts';
 import { governedPlan, wantedPods } from './plan/plan-permissions.ts';
-import {
-  ledger,
-  type Missing,
-  needsOf,
-  type SecurePorts,
-  signOfLife,
-  view,
-} from './plan/secure-plan.ts';
+import { ledger, needsOf, type SecurePorts, signOfLife } from './plan/secure-plan.ts';
 import type { PassResult } from './run-controller.ts';
 import type { EndedDeletion, PodDeletions } from './write/pod-deletions.ts';
-import type { RequestRefusals } from './write/request-refusals.ts';
 import { isGivenUp } from './write/unless-sent.ts';
 
 /** What a pass came to. */
@@ -60,13 +50,12 @@ export interface PassPorts
   extends MomentPorts,
     SecurePorts,
     GroupHoldPorts,
+    PassRequestPorts,
     Omit<ApprovalPorts, 'look'> {
   /** Listed in the order in which they work on a group. */
   readonly capabilities: readonly GroupCapability[];
   readonly budgets: GroupBudgets;
   readonly deletions: PodDeletions;
-  readonly awaited: AwaitedRequests;
-  readonly requests: RequestRefusals;
   /** Tells people one thing that was done. */
   tell(set: SetRef, why: Because<Reason>): void;
   /** A deletion that was begun has ended. */
@@ -85,9 +74,6 @@ const maxRounds = 16;
  */
 const gatheringTime = millis(30);
 
-/** How often one pass sees to needs that may be there again, such as a view that is proven fresh. */
-const maxAttempts = 3;
-
 /**
  * One pass over a group: look (read the caches, plan), see to what the plan needs, look again, until nothing is missing;
  * then send, at the same instant. After every wait it looks again: what was planned before is not acted on (D-49).
@@ -95,11 +81,7 @@ const maxAttempts = 3;
 export class GroupPass {
   readonly #key: string;
   readonly #ports: PassPorts;
-  /** How often each need was seen to, by what it is of. */
-  readonly #attempts = new Map<string, number>();
-  /** Whose need is still there after that, or failed, and why nothing is disrupted for that. */
-  readonly #passedOver = new Map<string, Because<Reason>>();
-  #error: Error | undefined;
+  readonly #requests: PassRequests;
   #hasGathered = false;
   /** The plan of the last look. */
   #plan: Plan = idlePlan;
@@ -108,6 +90,7 @@ export class GroupPass {
   constructor(key: string, ports: PassPorts) {
     this.#key = key;
     this.#ports = ports;
+    this.#requests = new PassRequests(key, ports);
   }
 
   /** Returns the group as it is now, and what is done about it. Synchronous, without effect. */
@@ -146,13 +129,15 @@ export class GroupPass {
 
   /** Does one step from `seen`; undefined when the group has to be looked at again. */
   async #advance(seen: Look, signal: AbortSignal): Promise<GroupPassEnd | undefined> {
-    const look = permittedLook(seen, { ...this.#ports, passedOver: this.#passedOver });
+    const { passedOver } = this.#requests;
+    const look = permittedLook(seen, { ...this.#ports, passedOver });
     this.#plan = look.plan;
-    const missing = needsOf(look, this.#ports, (name) => this.#passedOver.has(name));
+    const missing = needsOf(look, this.#ports, (name) => passedOver.has(name));
     if (missing !== undefined) {
       const mayGather = missing.of === ledger && !this.#hasGathered;
       if (mayGather && hasUnavailable(look.moment)) return this.#gather();
-      return this.#seeTo(missing, look, signal);
+      const unmet = await this.#requests.seeTo(missing, signal);
+      return unmet === undefined ? undefined : this.#outrun(heldPlan(look.plan, unmet));
     }
     const writing = this.#write(look, signal);
     if (writing !== undefined) return (await writing) === 'outrun' ? this.#outrun() : undefined;
@@ -167,46 +152,12 @@ export class GroupPass {
   }
 
   #end(plan: Plan, result: PassResult): GroupPassEnd {
-    const ended = { plan, written: this.#written, result };
-    return this.#error === undefined ? ended : { ...ended, error: this.#error };
+    const { error } = this.#requests;
+    return { plan, written: this.#written, result, ...(error !== undefined && { error }) };
   }
 
   #outrun(plan = this.#plan): GroupPassEnd {
     return this.#end(plan, { kind: 'retry', retryAfter: undefined });
-  }
-
-  /** Returns the end of the pass where the need is still there although it was seen to a few times */
-  async #seeTo(
-    { need, of }: Missing,
-    look: Look,
-    signal: AbortSignal,
-  ): Promise<GroupPassEnd | undefined> {
-    const attempts = (this.#attempts.get(of) ?? 0) + 1;
-    this.#attempts.set(of, attempts);
-    if (need.unmet !== undefined && attempts > maxAttempts) {
-      if (of === view) return this.#outrun(heldPlan(look.plan, need.unmet));
-      this.#passedOver.set(of, need.unmet);
-      return undefined;
-    }
-    const met = this.#await(need, signal).then(() => 'met' as const);
-    const why = need.unmet ?? because('RequestRefused', `${need.what} could not be read`);
-    if ((await this.#asked(of, met, signal)) === 'met') this.#recovered(of);
-    else this.#passedOver.set(of, why);
-    return undefined;
-  }
-
-  /** Waits for requests for `what`, and remembers that they failed. @returns undefined when they did */
-  async #asked<T>(what: string, answer: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-    const { clock, requests } = this.#ports;
-    try {
-      return await answer;
-    } catch (error) {
-      if (error instanceof RevisionWentBackError || !isRequestFailure(error)) throw error;
-      if (isGivenUp(error, signal)) throw error;
-      this.#error ??= error;
-      requests.failed(this.#key, what, { error, now: clock.monotonic() });
-      return undefined;
-    }
   }
 
   /** Returns a look that rests on all that the capabilities prepared. */
@@ -224,10 +175,10 @@ export class GroupPass {
 
   async #prepare(signal: AbortSignal): Promise<void> {
     const sign = signOfLife(this.look(), this.#ports);
-    if (sign !== undefined) await this.#await(sign, signal);
+    if (sign !== undefined) await this.#requests.await(sign, signal);
     for (const capability of this.#ports.capabilities) {
       const need = capability.prepare?.(momentOf(this.#key, this.#ports));
-      if (need !== undefined) await this.#await(need, signal);
+      if (need !== undefined) await this.#requests.await(need, signal);
     }
   }
 
@@ -237,28 +188,9 @@ export class GroupPass {
       const writing = capability.write?.(plan, this.#carrying(look), signal);
       if (writing === undefined) continue;
       this.#written.push(...plan.decisions.filter(isWritten));
-      return this.#answered(writesOf(capability.name), writing, signal);
+      return this.#requests.answered(writesOf(capability.name), writing, signal);
     }
     return undefined;
-  }
-
-  async #answered(
-    what: string,
-    writing: Promise<Wrote>,
-    signal: AbortSignal,
-  ): Promise<'outrun' | undefined> {
-    const { awaited, clock, requests } = this.#ports;
-    const answer = awaited.named(this.#key, 'the answer to a write', writing);
-    const wrote = await this.#asked(what, answer, signal);
-    if (wrote === undefined || wrote === 'outrun') return wrote;
-    if (wrote === 'written') this.#recovered(what);
-    else requests.held(this.#key, what, { why: wrote.held, now: clock.monotonic() });
-    return undefined;
-  }
-
-  #recovered(what: string): void {
-    const { clock, requests } = this.#ports;
-    requests.recovered(this.#key, what, clock.monotonic());
   }
 
   async #send(look: Look, signal: AbortSignal): Promise<void> {
@@ -275,14 +207,8 @@ export class GroupPass {
     );
     for (const { capability, plan } of partsOf(look)) {
       const finishing = capability.finish?.(plan, this.#carrying(look), signal);
-      if (finishing !== undefined) {
-        await this.#ports.awaited.named(this.#key, 'the answer to a write', finishing);
-      }
+      if (finishing !== undefined) await this.#requests.named(finishing);
     }
-  }
-
-  async #await({ what, fulfil }: Need, signal: AbortSignal): Promise<void> {
-    await this.#ports.awaited.named(this.#key, what, fulfil(signal));
   }
 
   #carrying({ moment }: Look): Carrying {

@@ -498,15 +498,17 @@ test('admissionListener() answers 8 requests of one connection at once, and turn
   );
 });
 
-test('admissionListener() holds no body while its webhook asks others', async () => {
+test('admissionListener() holds no body while its webhook asks others', async (context) => {
   const asking = await open({ bodyRoom: 2 * body1MiB.length });
   const callers = new WebhookClient(asking.port, certificate.cert, { connections: 6 });
+  context.after(async () => {
+    await callers.close();
+    await asking.close();
+  });
   const answers = await Promise.all(
     Array.from({ length: 6 }, () => callers.post(stuck.path, body1MiB)),
   );
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
-  await callers.close();
-  await asking.close();
 });
 
 test('startAdmissionServer() ends a connection whose request does not arrive', async () => {
