@@ -75,7 +75,7 @@ describe('a real Prometheus', { skip: isPrometheusMissing ? NO_PROMETHEUS : fals
     'passes for an expression of several lines': ['vector(1)\n  > 0', /^passes AsWanted: /],
     'fails for no data': ['vector(1) > 5', /^fails NoData: /],
     'does not know of a scalar': ['scalar(vector(1))', /^unknown WrongType: .*scalar/],
-    'does not know of a text': ['"a"', /^unknown WrongType: .*text/],
+    'does not know of a string': ['"a"', /^unknown WrongType: .*string/],
     'does not know of what is no PromQL': ['up{', /^unknown Refused: .*it answers 400: .*bad_data/],
     'does not know of what only types forbid': ['rate(up)', /^unknown Refused: .*it answers 400/],
   };
