@@ -65,7 +65,7 @@ export async function consistentList(
 }
 
 /** Returns the revision of the object that changed last; the cache is to show it soon. */
-function newestOf({ items }: ListResult): string | undefined {
+export function newestOf({ items }: Pick<ListResult, 'items'>): string | undefined {
   let newest: string | undefined;
   for (const { metadata } of items) newest = newerRevision(newest, metadata.resourceVersion);
   return newest;

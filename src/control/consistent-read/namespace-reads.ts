@@ -4,9 +4,9 @@ import type { Client, ListResult } from '#kubernetes/client.ts';
 import type { Cached, Informer } from '#kubernetes/informer/informer.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
-import { compareRevisions, newerRevision } from '#kubernetes/revision.ts';
-import { isNotFound } from '#kubernetes/transport/api-error.ts';
-import { LaggingReadError } from './consistent-list.ts';
+import { compareRevisions } from '#kubernetes/revision.ts';
+import { undefinedIfAbsent } from '#kubernetes/transport/api-error.ts';
+import { LaggingReadError, newestOf } from './consistent-list.ts';
 import type { Read } from './overlaid-read.ts';
 import { SharedRounds } from './shared-rounds.ts';
 
@@ -132,7 +132,7 @@ export class NamespaceReads<View extends Cached> {
     };
     const list = await client
       .list(type, { namespace }, { signal, beforeSend, answerWithin })
-      .catch(absent);
+      .catch(undefinedIfAbsent);
     if (list === undefined) this.#take(namespace, { sentAt, isAbsent: true, listed: undefined });
     else this.#listed(namespace, { list, sentAt, written });
   }
@@ -143,9 +143,7 @@ export class NamespaceReads<View extends Cached> {
     if (written !== undefined && compareRevisions(revision, written) < 0) {
       throw new LaggingReadError(type.plural, { read: revision, written });
     }
-    let newest: string | undefined;
-    for (const { metadata } of items) newest = newerRevision(newest, metadata.resourceVersion);
-    informer.freshness.consistentRead(revision, sentAt, newest);
+    informer.freshness.consistentRead(revision, sentAt, newestOf(list));
     const objects = new Map(items.map((item) => project(item)).map((view) => [view.uid, view]));
     const listed = { revision, sentAt, objects };
     this.#take(namespace, { sentAt, isAbsent: false, listed });
@@ -180,9 +178,4 @@ function contentOf<View>(
   if (newer.isAbsent || before === undefined) return after;
   if (after === undefined) return before;
   return compareRevisions(before.revision, after.revision) > 0 ? before : after;
-}
-
-/** A server without the type has no objects of it. */
-function absent(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
 }

@@ -3,7 +3,7 @@ import type { Monotonic } from '#base/units.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { ResourceType } from '#kubernetes/resource-type.ts';
 import { compareRevisions } from '#kubernetes/revision.ts';
-import { isNotFound } from '#kubernetes/transport/api-error.ts';
+import { undefinedIfAbsent } from '#kubernetes/transport/api-error.ts';
 import { maxDecisionAge } from './basis.ts';
 
 /** A resource as a cache shows it. */
@@ -75,10 +75,7 @@ export class ResourceProofs {
     const at = this.#clock.monotonic();
     const found = await this.#client
       .get(this.#type, { namespace, name }, { signal })
-      .catch((error: unknown) => {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      });
+      .catch(undefinedIfAbsent);
     if (found?.metadata.uid !== uid) throw new UnshownChangeError(this.#type, shown, 'deleted');
     const { resourceVersion: revision } = found.metadata;
     this.#proven.set(uid, { revision, at });
