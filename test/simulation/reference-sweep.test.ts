@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Reference } from './compare-runs.ts';
-import { isRoutine } from './fault.ts';
 import { faultName } from './fault-name.ts';
+import { isRoutine } from './faults-at.ts';
 import { reference } from './scenario.ts';
 import { sweep, tellReference } from './sweep-engine.ts';
 

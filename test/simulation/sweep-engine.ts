@@ -17,20 +17,18 @@ import {
 } from './compare-runs.ts';
 import { endState } from './end-state.ts';
 import { isClaimed } from './exemptions.ts';
+import { awayFor, type CallPoint, type Fault } from './fault.ts';
+import { faultEnd } from './fault-end.ts';
 import {
-  awayFor,
-  type CallPoint,
   callFaults,
   callPoints,
   changeFaults,
   eventFaults,
-  type Fault,
   hostileFaults,
   pauseFaults,
   podCallFaults,
   podCallPoints,
-} from './fault.ts';
-import { faultEnd } from './fault-end.ts';
+} from './faults-at.ts';
 import type { Scenario } from './scenario.ts';
 
 /** How long nothing may be written once a story is over (QUIE-1). */

@@ -14,7 +14,9 @@ import { type RealLane, startRealLane } from '../../real-cluster/real-lane.ts';
 import { applyStrictly, chartFolder, Renderer } from '../../real-cluster/rendered.ts';
 import { NO_INSTALLING } from '../../real-cluster/skip-reasons.ts';
 import { bases, createNamespace, monitorDefinition, settle } from './install-stage.ts';
-import { chartVariants, everyValueOfPeer, refusals } from './install-variants.ts';
+import { chartVariants } from './install-variants.ts';
+import { everyValueOfPeer } from './peer-values.ts';
+import { refusals } from './refused-values.ts';
 
 const root = new URL('../../..', import.meta.url).pathname;
 const version = programVersion(root);
