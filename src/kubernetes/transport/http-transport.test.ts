@@ -192,8 +192,13 @@ test('createHttpTransport() goes through the proxy that it is given', async () =
 });
 
 test('createHttpTransport() keeps an idle connection over the restart of a pod, and closes it before load balancers do', async (context) => {
-  const server = new ScriptedHttpServer({ '/a': { kind: 'answer', status: 200, body: '' } });
-  const url = await server.listen();
+  // As an API server, it does not say for how long it keeps a connection.
+  const server = createHttpServer({ keepAliveTimeout: 0 }, (_, response) => response.end());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const url = new URL(`http://127.0.0.1:${address.port}`);
   const sockets: Socket[] = [];
   const noteSocket = (message: unknown): void => {
     const socket =
@@ -207,7 +212,7 @@ test('createHttpTransport() keeps an idle connection over the restart of a pod, 
   context.after(async () => {
     unsubscribe('net.client.socket', noteSocket);
     await transport.close();
-    await server.close();
+    server.close();
   });
   await transport.request({ method: 'GET', path: '/a' });
   await transport.request({ method: 'GET', path: '/a' });
