@@ -154,7 +154,10 @@ suite('Connections through a proxy of HTTP', () => {
       ({ message }: Error) => /407/.test(message) && !/secret/.test(message),
     );
   });
-  test('end with the transport, also where the proxy never answers', async (context) => {
+  // Node gives a tunnel up by itself after 30 s.
+  test('end with the transport, also where the proxy never answers', {
+    timeout: 10_000,
+  }, async (context) => {
     const held = Promise.withResolvers<Socket>();
     const proxy = createServer((socket) => held.resolve(socket));
     const port = await listening(context, proxy);
@@ -226,7 +229,9 @@ suite('Connections through a SOCKS5 proxy', () => {
     assert.equal(await textOf(transport, '/a'), '200 /k8s/a');
     assert.deepEqual(seen, ['ann:x', `${name}:8080`]);
   });
-  test('fail as not sent where the proxy refuses, and end with the transport where it never answers', async (context) => {
+  test('fail as not sent where the proxy refuses, and end with the transport where it never answers', {
+    timeout: 10_000,
+  }, async (context) => {
     const held = Promise.withResolvers<Socket>();
     const refusing = await listening(
       context,
