@@ -132,7 +132,7 @@ async function rollGroups({ image, kubeconfig }: ClusterRoll): Promise<void> {
   // Loaded here only: it brings the official client's library with it.
   const { kubeconfigSettings } = await import('#kubernetes/connect/kubeconfig.ts');
   const settings = await kubeconfigSettings({ clock, path: resolve(kubeconfig) });
-  const transport = await connect(settings, { clock, env: process.env });
+  const transport = connect(settings, { clock, env: process.env });
   try {
     const timeout = seconds(10);
     await rollWith(createClient({ transport, clock, timeout, userAgent: 'demo' }), image);

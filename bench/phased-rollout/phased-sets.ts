@@ -23,7 +23,7 @@ interface Asked {
 export async function adminOf({ url, adminToken }: Access): Promise<Client> {
   const clock = systemClock();
   const credentials = staticCredentials(`Bearer ${adminToken}`);
-  const transport = await connect(
+  const transport = connect(
     { server: new URL(url), tls: () => ({}), credentials },
     { clock, env: {} },
   );

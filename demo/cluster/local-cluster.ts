@@ -17,8 +17,8 @@ import { startKubelet } from '#cluster/kubelet/start-kubelet.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { staticCredentials, withCredentials } from '#kubernetes/connect/bearer-token.ts';
 import { createClient } from '#kubernetes/http-client.ts';
+import { createHttpTransport } from '#kubernetes/transport/http-transport.ts';
 import type { Transport } from '#kubernetes/transport/transport.ts';
-import { createUndiciTransport } from '#kubernetes/transport/undici-transport.ts';
 
 /** How the cluster of this process is set up. */
 export interface LocalClusterOptions {
@@ -112,7 +112,7 @@ function connectTo(
   const tls = { ...(ca !== undefined && { ca }) };
   // No proxy of the environment is between two ends of one process.
   const server = new URL(listener.url);
-  return withCredentials(createUndiciTransport({ server, tls: () => tls, clock }), credentials);
+  return withCredentials(createHttpTransport({ server, tls: () => tls, clock }), credentials);
 }
 
 interface OwnedFile {

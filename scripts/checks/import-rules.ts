@@ -78,7 +78,7 @@ export const adapters: Readonly<Record<string, string>> = {
     'takes two checks from node:http without all that comes with an import',
   'src/telemetry/metrics/process-metrics.ts': 'measures the process for scrapers',
   'src/admission/server/admission-server.ts': 'serves reviews',
-  'src/kubernetes/transport/undici-transport.ts': 'is the Transport of the real world',
+  'src/kubernetes/transport/connections.ts': 'makes the connections of the real world',
   'cluster/clock/virtual-clock.ts': 'lets the event loop run between two instants',
   'cluster/transport/listener.ts': 'serves the cluster to real clients',
 };

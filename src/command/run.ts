@@ -94,7 +94,7 @@ async function serve(
   const stop = signalled((signal) => log.info('signal received', { signal }));
   const opened: Closable[] = [server];
   try {
-    const transport = await connect(await findCluster(config, clock), { clock, env: process.env });
+    const transport = connect(await findCluster(config, clock), { clock, env: process.env });
     opened.push(transport);
     const metrics = createOperatorMetrics(registry);
     const budgetMetrics = new BudgetMetrics(registry);

@@ -100,7 +100,7 @@ export class AwsHttpHandler {
     const fetching = this.#fetching.signal;
     const signal = abortSignal instanceof AbortSignal ? abortSignal : fetching;
     try {
-      const transport = await this.#pools.transport(server, url);
+      const transport = this.#pools.transport(server, url);
       const { timeout, longestAnswer } = this.#options;
       const { status, headers, body } = await transport.request({
         method: methodOf(request),

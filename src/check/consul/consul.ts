@@ -5,9 +5,10 @@ import { invalid, type Parsed, problemText } from '#base/parsed.ts';
 import { quoted } from '#base/text/quoted.ts';
 import { type Millis, millis, seconds } from '#base/units.ts';
 import { openTransport } from '#kubernetes/connect/connection.ts';
+import type { ByteTransport } from '#kubernetes/transport/http-transport.ts';
 import type { Environment } from '#kubernetes/transport/proxy.ts';
+import type { TlsSettings } from '#kubernetes/transport/tls-settings.ts';
 import { TransportError, type TransportStream } from '#kubernetes/transport/transport.ts';
-import type { ByteTransport, TlsSettings } from '#kubernetes/transport/undici-transport.ts';
 import { indexAfter, noIndex } from './consul-index.ts';
 import {
   type PodKeys,
@@ -105,7 +106,7 @@ class HttpConsul implements Consul {
   readonly #options: ConsulOptions;
   readonly #wait: Millis;
   readonly #closing = new AbortController();
-  #transport: Promise<ByteTransport> | undefined;
+  #transport: ByteTransport | undefined;
 
   constructor(options: ConsulOptions) {
     this.#options = options;
@@ -123,7 +124,7 @@ class HttpConsul implements Consul {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    const transport = await this.#transport?.catch(() => undefined);
+    const transport = this.#transport;
     await transport?.close();
   }
 
@@ -153,7 +154,7 @@ class HttpConsul implements Consul {
     { token, signal }: ConsulAsking,
     late: AbortSignal,
   ): Promise<TransportStream> {
-    const transport = await this.#open();
+    const transport = this.#open();
     return transport.stream({
       method: 'GET',
       path,
@@ -177,21 +178,12 @@ class HttpConsul implements Consul {
     };
   }
 
-  #open(): Promise<ByteTransport> {
-    if (this.#closing.signal.aborted) {
-      return Promise.reject(new Error('the connections have been ended'));
-    }
-    if (this.#transport !== undefined) return this.#transport;
+  #open(): ByteTransport {
+    if (this.#closing.signal.aborted) throw new Error('the connections have been ended');
     const { clock, env, address, tls = () => ({}) } = this.#options;
-    const opened = openTransport(
-      { server: address, tls, connections: mostConnections },
-      { clock, env },
-    );
-    this.#transport = opened;
-    opened.catch(() => {
-      this.#transport = undefined;
-    });
-    return opened;
+    const settings = { server: address, tls, connections: mostConnections };
+    this.#transport ??= openTransport(settings, { clock, env });
+    return this.#transport;
   }
 
   async #read(

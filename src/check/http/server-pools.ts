@@ -3,9 +3,9 @@ import { getOrAdd } from '#base/get-or-add.ts';
 import { type Monotonic, minutes } from '#base/units.ts';
 import { openTransport } from '#kubernetes/connect/connection.ts';
 import { HostLookup } from '#kubernetes/transport/host-lookup.ts';
+import type { ByteTransport } from '#kubernetes/transport/http-transport.ts';
 import type { Environment } from '#kubernetes/transport/proxy.ts';
 import { type ServerTrust, tlsOf } from '#kubernetes/transport/server-trust.ts';
-import type { ByteTransport } from '#kubernetes/transport/undici-transport.ts';
 
 /** Whom connections are kept for: questions that differ in any of this share none. */
 export interface Server {
@@ -31,7 +31,7 @@ interface Pool {
   lastUsed: Monotonic;
   readonly tls: ReturnType<typeof tlsOf>;
   /** By origin: redirects lead to others, and must not take the connections of those who ask there. */
-  readonly transports: Map<string, Promise<ByteTransport>>;
+  readonly transports: Map<string, ByteTransport>;
 }
 
 /** Connections by server; those that have not been used for a while are ended when another client asks. */
@@ -67,7 +67,7 @@ export class ServerPools {
   }
 
   /** Returns connections to the origin of `url`, for a request that has entered. @throws {Error} when none can be made */
-  async transport({ key }: Server, url: URL): Promise<ByteTransport> {
+  transport({ key }: Server, url: URL): ByteTransport {
     const pool = this.#pools.get(key);
     if (pool === undefined) throw new Error('the connections have been ended');
     return getOrAdd(pool.transports, url.origin, () => this.#open(pool, url));
@@ -80,15 +80,10 @@ export class ServerPools {
     await Promise.all(pools.map(end));
   }
 
-  #open({ tls, transports }: Pool, url: URL): Promise<ByteTransport> {
+  #open({ tls }: Pool, url: URL): ByteTransport {
     const { clock, env, connections } = this.#options;
-    // Of the name to verify the dot at the end is no part; the name to resolve may have it.
-    const serverName = url.hostname.endsWith('.') ? { serverName: url.hostname.slice(0, -1) } : {};
     const { lookup } = this.#hosts;
-    const settings = { server: url, tls: () => ({ ...tls(), ...serverName }), connections, lookup };
-    const opened = openTransport(settings, { clock, env });
-    opened.catch(() => transports.delete(url.origin));
-    return opened;
+    return openTransport({ server: url, tls, connections, lookup }, { clock, env });
   }
 
   #endUnused(now: Monotonic): void {
@@ -100,11 +95,6 @@ export class ServerPools {
   }
 }
 
-/** Closes the connections. Never rejects: what could not be opened need not be closed. */
 async function end({ transports }: Pool): Promise<void> {
-  const opened = await Promise.allSettled(transports.values());
-  const closed = opened.flatMap((each) =>
-    each.status === 'fulfilled' ? [each.value.close()] : [],
-  );
-  await Promise.allSettled(closed);
+  await Promise.all([...transports.values()].map((each) => each.close()));
 }

@@ -107,7 +107,10 @@ describe('createPrometheus() asks', () => {
   test('createPrometheus() says what is wrong with the proxy of the environment', async (t) => {
     const bench = new Bench(t, { HTTP_PROXY: 'http://:x' });
     const reading = await bench.read({ url: 'http://prometheus.invalid:9090' });
-    assert.match(said(reading), /^Unreachable: .*Invalid URL/);
+    assert.match(
+      said(reading),
+      /^Unreachable: .*Cannot use the proxy "http:\/\/:x": it must be a URL/,
+    );
   });
 
   test('createPrometheus() sends nothing by a URL that leads nowhere [phased 5]', async (t) => {

@@ -177,7 +177,7 @@ class HttpPrometheus implements Prometheus {
     const place = this.#room.enter();
     const whose = AbortSignal.any([signal, place.signal]);
     try {
-      const transport = await this.#pools.transport(server, hop.url);
+      const transport = this.#pools.transport(server, hop.url);
       const request = { method: 'GET', path: hop.target, headers, signal: whose, timeout } as const;
       const onBytes = (bytes: number): void => place.take(bytes);
       const limits = { longestAnswer: this.#longestAnswer, onBytes };

@@ -40,7 +40,7 @@ async function openCluster(
   const clock = systemClock();
   const named = kubeconfig ?? process.env['KUBECONFIG'];
   const settings = await settingsOf({ kubeconfig: named === '' ? undefined : named }, clock);
-  const network = await openTransport(settings, { clock, env: process.env });
+  const network = openTransport(settings, { clock, env: process.env });
   const transport = servers.tell(network, settings.credentials);
   const client = createClient({ transport, clock, timeout, userAgent: 'rollout-operator-bedrock' });
   return { client, namespace: settings.namespace ?? 'default', close: () => transport.close() };
@@ -54,7 +54,7 @@ async function openApi(
   const token = (await textOf(tokenFile)).trim();
   const authorities = authorityFile === undefined ? undefined : await textOf(authorityFile);
   const tls = tlsOf(authorities === undefined ? {} : { authorities });
-  const network = await openTransport({ server: url, tls }, { clock, env: process.env });
+  const network = openTransport({ server: url, tls }, { clock, env: process.env });
   const transport = servers.tell(network, staticCredentials(`Bearer ${token}`));
   return {
     call: async ({ method, path, body }, signal) => {

@@ -1,7 +1,7 @@
 import { withoutSecret } from '#check/prometheus/without-secret.ts';
 import { type Credentials, withCredentials } from '#kubernetes/connect/bearer-token.ts';
+import type { ByteTransport } from '#kubernetes/transport/http-transport.ts';
 import type { Transport } from '#kubernetes/transport/transport.ts';
-import type { ByteTransport } from '#kubernetes/transport/undici-transport.ts';
 
 /** Most bytes of a whole answer: it is one object, of which etcd takes 1.5 MiB, or says why there is none. */
 const longestAnswer = 4_194_304;

@@ -67,7 +67,7 @@ async function serve<Door extends ManagerConfig>(
     if (probes !== undefined) closeAtEnd(probes);
     const settings = await settingsFor(door, clock);
     const config = sharedConfig(door, namespaceOf(door, settings));
-    const transport = closeAtEnd(await connect(settings, { clock, env: process.env }));
+    const transport = closeAtEnd(connect(settings, { clock, env: process.env }));
     const metrics = createOperatorMetrics(registry);
     const identity = `${process.env['HOSTNAME'] ?? name}-${randomUUID()}`;
     const given = { ...shared, door, config, readiness, transport, metrics, identity };

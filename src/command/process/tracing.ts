@@ -4,8 +4,8 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { openTransport } from '#kubernetes/connect/connection.ts';
+import type { ByteTransport } from '#kubernetes/transport/http-transport.ts';
 import type { Environment } from '#kubernetes/transport/proxy.ts';
-import type { ByteTransport } from '#kubernetes/transport/undici-transport.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
 import type { SpanLoss } from '#telemetry/tracing/lost-spans.ts';
 import type { RunningTracing } from '#telemetry/tracing/open-tracing.ts';
@@ -38,7 +38,7 @@ export async function tracingOf({
   if (choice.kind === 'off') return undefined;
   const { otlp, sampler } = choice.settings;
   const server = new URL(otlp.url.origin);
-  const transport = await openTransport({ server, tls: tlsOf(otlp) }, { clock, env });
+  const transport = openTransport({ server, tls: tlsOf(otlp) }, { clock, env });
   const { openTracing } = await import('#telemetry/tracing/open-tracing.ts').catch(withMissingFile);
   const countLost = lossCounter(registry);
   const post = poster(transport, otlp);

@@ -14,7 +14,7 @@ const settings = {
 test('connect() authorises requests and goes through the proxy of the environment (EN-2)', async () => {
   const proxy = new ScriptedHttpServer({});
   const { href } = await proxy.listen();
-  const transport = await connect(settings, { clock: new FakeClock(), env: { HTTP_PROXY: href } });
+  const transport = connect(settings, { clock: new FakeClock(), env: { HTTP_PROXY: href } });
   await transport.request({ method: 'GET', path: '/api' });
   assert.equal(proxy.received[0]?.path, 'http://api.invalid/api');
   assert.equal(proxy.received[0]?.headers['authorization'], 'Bearer x');
@@ -26,7 +26,7 @@ test('connect() prefers the proxy that the settings name', async () => {
   const proxy = new ScriptedHttpServer({});
   const { href } = await proxy.listen();
   const env = { HTTP_PROXY: 'http://other.invalid:1' };
-  const transport = await connect({ ...settings, proxy: href }, { clock: new FakeClock(), env });
+  const transport = connect({ ...settings, proxy: href }, { clock: new FakeClock(), env });
   await transport.request({ method: 'GET', path: '/api' });
   assert.equal(proxy.received.length, 1);
   await transport.close();

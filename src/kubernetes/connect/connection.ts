@@ -1,12 +1,12 @@
 import type { Clock } from '#base/clock.ts';
-import { type Environment, proxyFor } from '../transport/proxy.ts';
-import type { Transport } from '../transport/transport.ts';
 import {
   type ByteTransport,
-  createUndiciTransport,
-  type TlsSettings,
-  type UndiciTransportOptions,
-} from '../transport/undici-transport.ts';
+  createHttpTransport,
+  type HttpTransportOptions,
+} from '../transport/http-transport.ts';
+import { type Environment, proxyFor } from '../transport/proxy.ts';
+import type { TlsSettings } from '../transport/tls-settings.ts';
+import type { Transport } from '../transport/transport.ts';
 import { type Credentials, withCredentials } from './bearer-token.ts';
 
 /** How to reach an API server, and with which credentials. */
@@ -26,37 +26,36 @@ export class ConnectionSettingsError extends Error {
   override readonly name = 'ConnectionSettingsError';
 }
 
-/** Returns the authorised transport to the server of `settings`; proxy variables of `env` are honoured (EN-2). */
-export async function connect(
+/**
+ * Returns the authorised transport to the server of `settings`; proxy variables of `env` are honoured (EN-2).
+ *
+ * @throws {Error} when there is a proxy that cannot be used
+ */
+export function connect(
   settings: ConnectionSettings,
   context: { readonly clock: Clock; readonly env: Environment },
-): Promise<Transport> {
-  return withCredentials(await openTransport(settings, context), settings.credentials);
+): Transport {
+  return withCredentials(openTransport(settings, context), settings.credentials);
 }
 
 /** Where {@link openTransport} leads, and how. */
 export interface ServerSettings
   extends Pick<ConnectionSettings, 'server' | 'tls' | 'proxy'>,
-    Pick<UndiciTransportOptions, 'connections' | 'lookup'> {}
+    Pick<HttpTransportOptions, 'connections' | 'lookup'> {}
 
 /**
  * Returns the transport to any HTTP server, without credentials; proxy variables of `env` are honoured.
  *
- * @throws {Error} when there is a proxy, and its URL is none
+ * @throws {Error} when there is a proxy that cannot be used
  */
-export async function openTransport(
+export function openTransport(
   { proxy, ...settings }: ServerSettings,
   { clock, env }: { readonly clock: Clock; readonly env: Environment },
-): Promise<ByteTransport> {
-  const through = await proxied(proxy ?? proxyFor(settings.server, env));
-  return createUndiciTransport({ ...settings, ...through, clock });
-}
-
-async function proxied(
-  proxy: string | undefined,
-): Promise<Pick<UndiciTransportOptions, 'dispatcherOf'>> {
-  if (proxy === undefined) return {};
-  // Loaded here only: it brings all of undici with it, half of what loading the client costs.
-  const { throughProxy } = await import('../transport/proxy-dispatcher.ts');
-  return { dispatcherOf: throughProxy(proxy) };
+): ByteTransport {
+  const through = proxy ?? proxyFor(settings.server, env);
+  return createHttpTransport({
+    ...settings,
+    ...(through !== undefined && { proxy: through }),
+    clock,
+  });
 }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Cluster, Context, KubeConfig, User } from '@kubernetes/client-node';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
-import type { TlsSettings } from '../transport/undici-transport.ts';
+import type { TlsSettings } from '../transport/tls-settings.ts';
 import { type Credentials, rereadCredentials, staticCredentials } from './bearer-token.ts';
 import { type ConnectionSettings, ConnectionSettingsError } from './connection.ts';
 

@@ -1,9 +1,7 @@
-import type { Dispatcher } from 'undici';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Clock, Timer } from '#base/clock.ts';
 import { messageOf } from '#base/error-of.ts';
 import { type ByteRequest, TransportError, type TransportFailure } from './transport.ts';
-
-type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
 
 /** The status and headers of an answer; header names in lower case. */
 export interface AnswerHead {
@@ -21,7 +19,7 @@ interface ExchangeContext {
 }
 
 /**
- * One request of the undici transport from its call to its outcome: deadline, abort, the time of sending,
+ * One request of the HTTP transport from its call to its outcome: deadline, abort, the time of sending,
  * and exactly one settlement. Knows whether anything can have left the process (`not-sent`).
  */
 export class Exchange {
@@ -32,7 +30,9 @@ export class Exchange {
   #reject: (error: TransportError) => void;
   #rejectRaw: (error: unknown) => void;
   #deadline: Timer | undefined;
-  #controller: Dispatcher.DispatchController | undefined;
+  #sent: ClientRequest | undefined;
+  #answer: IncomingMessage | undefined;
+  #hasStarted = false;
   #head: AnswerHead = { status: 0, headers: {} };
   #isSettled = false;
 
@@ -66,28 +66,33 @@ export class Exchange {
     return this.#head;
   }
 
-  /**
-   * Notes that the request is about to be written to the socket. What this throws keeps undici from writing it, and leaves
-   * the connection to others.
-   */
-  start(controller: Dispatcher.DispatchController): void {
-    if (this.#isSettled) throw new Error('the request was given up before it was sent');
+  /** Takes the request, which waits for a connection: what is given up from now on leaves its place. */
+  begin(sent: ClientRequest): void {
+    this.#sent = sent;
+  }
+
+  /** Notes that the request is about to be written to the socket. @returns whether it may be */
+  start(): boolean {
+    if (this.#isSettled) return false;
     try {
       this.request.beforeSend?.();
     } catch (error) {
       this.settle(() => this.#rejectRaw(error));
-      throw error instanceof Error ? error : new Error('beforeSend refused', { cause: error });
+      return false;
     }
-    this.#controller = controller;
+    this.#hasStarted = true;
+    return true;
   }
 
   /** Takes the headers, which arrived. */
-  answered(status: number, headers: Headers): void {
+  answered(answer: IncomingMessage): void {
+    const { statusCode = 0, headers } = answer;
     const plain: Record<string, string> = {};
     for (const [name, value] of Object.entries(headers)) {
       if (value !== undefined) plain[name] = Array.isArray(value) ? value.join(', ') : value;
     }
-    this.#head = { status, headers: plain };
+    this.#answer = answer;
+    this.#head = { status: statusCode, headers: plain };
   }
 
   /** Ends the deadline, and hands failures to the reader: from the headers of a stream on. */
@@ -107,13 +112,13 @@ export class Exchange {
 
   /** Notes that the connection failed, or there was none. */
   fail(cause: unknown): void {
-    const failure = this.#controller === undefined ? 'not-sent' : 'connection';
+    const failure = this.#hasStarted ? 'connection' : 'not-sent';
     this.settle(() => this.#reject(this.#error(failure, cause)));
   }
 
   /** Destroys the connection of a reader that has left, unless the answer has ended. */
   cancel(): void {
-    this.settle(() => this.#controller?.abort(new Error('the reader left')));
+    this.settle(() => this.#sent?.destroy(new Error('the reader left')));
   }
 
   /** Ends the exchange from our side, as if its connection had broken. */
@@ -121,24 +126,23 @@ export class Exchange {
     const error = this.#error('connection', cause);
     this.settle(() => {
       this.#reject(error);
-      this.#controller?.abort(error);
+      this.#sent?.destroy(error);
     });
   }
 
   pause(): void {
-    this.#controller?.pause();
+    this.#answer?.pause();
   }
 
   resume(): void {
-    if (!this.#isSettled) this.#controller?.resume();
+    if (!this.#isSettled) this.#answer?.resume();
   }
 
   #stop(failure: TransportFailure, cause: unknown): void {
-    const controller = this.#controller;
-    const error = this.#error(controller === undefined ? 'not-sent' : failure, cause, failure);
+    const error = this.#error(this.#hasStarted ? failure : 'not-sent', cause, failure);
     this.settle(() => {
       this.#reject(error);
-      controller?.abort(error);
+      this.#sent?.destroy(error);
     });
   }
 
@@ -166,6 +170,13 @@ function explain(failure: TransportFailure, cause: unknown, request: ByteRequest
     case 'aborted':
       return 'the call was aborted';
     default:
-      return cause instanceof Error ? messageOf(cause) : String(cause);
+      return cause instanceof Error ? reasonOf(cause) : String(cause);
   }
+}
+
+/** What Node says of a connection that the server ended before its answer, or before the end of it. */
+const ended: ReadonlySet<string> = new Set(['aborted', 'socket hang up']);
+
+function reasonOf(cause: Error): string {
+  return ended.has(cause.message) ? 'the server closed the connection' : messageOf(cause);
 }

@@ -1,5 +1,5 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
-import type { TlsSettings } from './undici-transport.ts';
+import type { TlsSettings } from './tls-settings.ts';
 
 /** Whom a question believes to be the server it asks. */
 export interface ServerTrust {

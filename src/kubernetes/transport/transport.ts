@@ -60,7 +60,7 @@ export interface TransportStream {
 }
 
 /**
- * The way to the API server (D-43). Adapters: undici over HTTP(S), the in-process dispatcher of the embedded
+ * The way to the API server (D-43). Adapters: Node's own HTTP(S), the in-process dispatcher of the embedded
  * cluster; decorators (rate limiter, metrics, headers) wrap one another. One contract suite holds for all.
  */
 export interface Transport {

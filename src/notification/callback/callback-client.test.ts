@@ -562,7 +562,7 @@ describe('createCallbackClient() in time', () => {
     const ended = once((await socket).resume(), 'close');
     bench.clock.advance(seconds(10));
     assert.match(said(await sent), /^temporary ReceiverTimedOut/);
-    // At once, by us: undici would keep what is still connecting.
+    // At once, also what is still connecting.
     await ended;
   });
 

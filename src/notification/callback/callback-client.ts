@@ -6,15 +6,15 @@ import type { Logger } from '#base/logger.ts';
 import { type Millis, seconds } from '#base/units.ts';
 import { parseRetryAfter } from '#kubernetes/transport/api-error.ts';
 import { HostLookup } from '#kubernetes/transport/host-lookup.ts';
+import { createHttpTransport } from '#kubernetes/transport/http-transport.ts';
 import { type ServerTrust, tlsOf } from '#kubernetes/transport/server-trust.ts';
+import type { TlsSettings } from '#kubernetes/transport/tls-settings.ts';
 import { TransportError } from '#kubernetes/transport/transport.ts';
-import { createUndiciTransport, type TlsSettings } from '#kubernetes/transport/undici-transport.ts';
 import type { AddressRules } from './callback-address.ts';
 import type { CallbackOutcome } from './callback-answer.ts';
 import { callbackSignature } from './callback-body.ts';
 import type { AllowedHost } from './callback-hosts.ts';
-import { type CallbackTarget, callbackTarget } from './callback-target.ts';
-import { CheckedConnections } from './checked-connections.ts';
+import { type CallbackTarget, type CheckedAddress, callbackTarget } from './callback-target.ts';
 
 /** One attempt to report the outcome of a rollout. */
 export interface CallbackCall {
@@ -117,10 +117,10 @@ class HttpCallbackClient implements CallbackClient {
     signal: AbortSignal,
   ): Promise<CallbackOutcome> {
     const { clock } = this.#options;
-    const connections = new CheckedConnections(addresses);
-    const { dispatcherOf } = connections;
     const server = new URL(url.origin);
-    const transport = createUndiciTransport({ server, clock, tls: this.#tls, dispatcherOf });
+    // No proxy (E-22), and no other address than those that were checked, whatever the name would be found to mean by now (E-21).
+    const lookup = foundAs(addresses);
+    const transport = createHttpTransport({ server, clock, tls: this.#tls, lookup });
     try {
       const { status, headers, chunks } = await transport.stream({
         method: 'POST',
@@ -138,7 +138,6 @@ class HttpCallbackClient implements CallbackClient {
         ...(retryAfter !== undefined && { retryAfter }),
       };
     } finally {
-      connections.destroy();
       await transport.close();
     }
   }
@@ -165,6 +164,16 @@ class HttpCallbackClient implements CallbackClient {
     this.#hasWarned = true;
     this.#options.logger.warn('callbacks are sent unsigned as there is no key to sign them by');
   }
+}
+
+/** Returns what finds a name to mean `addresses`: tried in their order, the next one where one does not answer. */
+function foundAs(addresses: readonly CheckedAddress[]): LookupFunction {
+  const [first] = addresses;
+  return (_name, options, done) => {
+    if (options.all === true) done(null, [...addresses]);
+    else if (first === undefined) done(new Error('no address was checked'), '');
+    else done(null, first.address, first.family);
+  };
 }
 
 /** Reads the beginning of an answer. @param ending ends the reading; the status has come by then, and the rest of the text changes nothing */

@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import { type Millis, seconds } from '#base/units.ts';
 import type { Environment } from '#kubernetes/transport/proxy.ts';
-import type { TlsSettings } from '#kubernetes/transport/undici-transport.ts';
+import type { TlsSettings } from '#kubernetes/transport/tls-settings.ts';
 import { withMissingFile } from '#telemetry/missing-file.ts';
 import { parseSlackAnswer, parseSlackError } from './parse-slack-answer.ts';
 import type { SlackCall, SlackResult } from './slack-call.ts';

@@ -2,8 +2,9 @@ import type { FetchFunction } from '@slack/web-api';
 import type { Clock } from '#base/clock.ts';
 import type { Millis } from '#base/units.ts';
 import { openTransport } from '#kubernetes/connect/connection.ts';
+import type { ByteTransport } from '#kubernetes/transport/http-transport.ts';
 import type { Environment } from '#kubernetes/transport/proxy.ts';
-import type { ByteTransport, TlsSettings } from '#kubernetes/transport/undici-transport.ts';
+import type { TlsSettings } from '#kubernetes/transport/tls-settings.ts';
 
 /** Settings of {@link SlackFetch}. */
 export interface SlackFetchOptions {
@@ -35,7 +36,7 @@ interface Fetching {
  */
 export class SlackFetch {
   readonly #options: SlackFetchOptions;
-  #transport: Promise<ByteTransport> | undefined;
+  #transport: ByteTransport | undefined;
   #isClosed = false;
 
   constructor(options: SlackFetchOptions) {
@@ -47,7 +48,7 @@ export class SlackFetch {
     return async (url, init = {}) => {
       const { timeout, longestAnswer } = this.#options;
       const { pathname, search } = new URL(url);
-      const { status, headers, body } = await (await this.#open()).request({
+      const { status, headers, body } = await this.#open().request({
         method: 'POST',
         path: `${pathname}${search}`,
         headers: lowerCased(init.headers),
@@ -65,21 +66,15 @@ export class SlackFetch {
   /** Ends all connections; calls under way fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const transport = await this.#transport?.catch(() => undefined);
-    await transport?.close();
+    await this.#transport?.close();
   }
 
-  #open(): Promise<ByteTransport> {
-    if (this.#isClosed) return Promise.reject(new Error('the connections have been ended'));
-    if (this.#transport !== undefined) return this.#transport;
+  #open(): ByteTransport {
+    if (this.#isClosed) throw new Error('the connections have been ended');
     const { clock, env, baseUrl, tls } = this.#options;
     const settings = { server: new URL(baseUrl.origin), tls, connections: 4 };
-    const opened = openTransport(settings, { clock, env });
-    this.#transport = opened;
-    opened.catch(() => {
-      this.#transport = undefined;
-    });
-    return opened;
+    this.#transport ??= openTransport(settings, { clock, env });
+    return this.#transport;
   }
 }
 

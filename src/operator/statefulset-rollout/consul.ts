@@ -13,7 +13,7 @@ import type { Client } from '#kubernetes/client.ts';
 import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
 import type { Environment } from '#kubernetes/transport/proxy.ts';
 import { tlsOf } from '#kubernetes/transport/server-trust.ts';
-import type { TlsSettings } from '#kubernetes/transport/undici-transport.ts';
+import type { TlsSettings } from '#kubernetes/transport/tls-settings.ts';
 import type { RolloutMetrics } from '#telemetry/metrics/rollout-metrics.ts';
 import { countedConsul } from './outside-figures.ts';
 

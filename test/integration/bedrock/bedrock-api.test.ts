@@ -15,8 +15,8 @@ import { openTransport } from '#kubernetes/connect/connection.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import type { ByteTransport } from '#kubernetes/transport/http-transport.ts';
 import { tlsOf } from '#kubernetes/transport/server-trust.ts';
-import type { ByteTransport } from '#kubernetes/transport/undici-transport.ts';
 import { createCallbackClient } from '#notification/callback/callback-client.ts';
 import { parseCallbackHosts } from '#notification/callback/callback-hosts.ts';
 import { arrayAt, objectAt as fieldsAt, objectsIn } from '#statefulset/parse-fields.ts';
@@ -101,10 +101,7 @@ describe('bedrock api', () => {
     await writeFile(join(folder, 'key'), `${signingKey}\n`, { mode: 0o600 });
     port = await freePort();
     const server = new URL(`https://127.0.0.1:${port}`);
-    transport = await openTransport(
-      { server, tls: tlsOf({ authorities: cert }) },
-      { clock, env: {} },
-    );
+    transport = openTransport({ server, tls: tlsOf({ authorities: cert }) }, { clock, env: {} });
     serving = await serve();
   });
 

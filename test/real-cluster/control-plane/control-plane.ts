@@ -10,8 +10,8 @@ import type { Client } from '#kubernetes/client.ts';
 import { staticCredentials, withCredentials } from '#kubernetes/connect/bearer-token.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { createHttpTransport } from '#kubernetes/transport/http-transport.ts';
 import type { Transport } from '#kubernetes/transport/transport.ts';
-import { createUndiciTransport } from '#kubernetes/transport/undici-transport.ts';
 import { freePorts } from '#support/free-ports.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import type { Binaries } from './binaries.ts';
@@ -156,7 +156,7 @@ class RealControlPlane implements OwnControlPlane {
     const { server, clock } = this;
     const tls = (): { ca: string } => ({ ca: this.#ca });
     const transport = withCredentials(
-      createUndiciTransport({ server, clock, tls, connections: 64 }),
+      createHttpTransport({ server, clock, tls, connections: 64 }),
       staticCredentials(`Bearer ${token}`),
     );
     this.#transports.push(transport);

@@ -11,8 +11,9 @@ import type { ConnectionSettings } from '#kubernetes/connect/connection.ts';
 import { kubeconfigSettings } from '#kubernetes/connect/kubeconfig.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { createHttpTransport } from '#kubernetes/transport/http-transport.ts';
+import type { TlsSettings } from '#kubernetes/transport/tls-settings.ts';
 import type { Transport } from '#kubernetes/transport/transport.ts';
-import { createUndiciTransport, type TlsSettings } from '#kubernetes/transport/undici-transport.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { Programs } from './programs.ts';
@@ -155,7 +156,7 @@ class Existing implements ControlPlane {
   #open(tls: () => TlsSettings): Transport {
     const { server } = this.#settings;
     const { clock } = this;
-    const transport = createUndiciTransport({ server, clock, tls, connections: 64 });
+    const transport = createHttpTransport({ server, clock, tls, connections: 64 });
     this.#transports.push(transport);
     return transport;
   }

@@ -3,8 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { createCluster, type EmbeddedCluster } from '#cluster/create-cluster.ts';
 import { staticCredentials, withCredentials } from '#kubernetes/connect/bearer-token.ts';
+import { createHttpTransport } from '#kubernetes/transport/http-transport.ts';
 import type { Transport } from '#kubernetes/transport/transport.ts';
-import { createUndiciTransport } from '#kubernetes/transport/undici-transport.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { acceptedDifferences } from '../../differential/accepted-differences.ts';
 import { admission } from '../../differential/admission.ts';
@@ -30,7 +30,7 @@ async function overHttps(cluster: EmbeddedCluster): Promise<Transport> {
   };
   const tls = (): { ca: string } => ({ ca: listener.ca ?? '' });
   return withCredentials(
-    createUndiciTransport({ server: new URL(listener.url), clock: systemClock(), tls }),
+    createHttpTransport({ server: new URL(listener.url), clock: systemClock(), tls }),
     staticCredentials(`Bearer ${file.users[0].user.token}`),
   );
 }

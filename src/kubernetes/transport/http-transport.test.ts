@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer } from 'node:net';
+import { createServer, Socket } from 'node:net';
 import { test } from 'node:test';
-import { Agent } from 'undici';
 import { seconds } from '#base/units.ts';
 import { ManualClock } from '#support/clocks/manual-clock.ts';
 import { ScriptedHttpServer } from '#support/contracts/scripted-http-server.ts';
 import { failure, transportContract } from '#support/contracts/transport-contract.ts';
 import type { Script, TransportUnderTest } from '#support/contracts/transport-under-test.ts';
-import { throughProxy } from './proxy-dispatcher.ts';
-import { createUndiciTransport } from './undici-transport.ts';
+import { createHttpTransport } from './http-transport.ts';
 
 async function overHttp(script: Script): Promise<TransportUnderTest> {
   const server = new ScriptedHttpServer(script);
   const clock = new ManualClock();
-  const transport = createUndiciTransport({ server: await server.listen(), clock });
+  const transport = createHttpTransport({ server: await server.listen(), clock });
   return {
     transport,
     received: server.received,
@@ -31,7 +30,7 @@ async function overHttp(script: Script): Promise<TransportUnderTest> {
   };
 }
 
-transportContract('undici over HTTP', overHttp);
+transportContract('HTTP', overHttp);
 
 /** A port on which nothing listens. */
 async function deadPort(): Promise<number> {
@@ -45,23 +44,23 @@ async function deadPort(): Promise<number> {
   return address.port;
 }
 
-test('createUndiciTransport() fails with "not-sent" when the connection is refused', async () => {
+test('createHttpTransport() fails with "not-sent" when the connection is refused', async () => {
   const server = new URL(`http://127.0.0.1:${await deadPort()}`);
-  const transport = createUndiciTransport({ server, clock: new ManualClock() });
+  const transport = createHttpTransport({ server, clock: new ManualClock() });
   const call = transport.request({ method: 'GET', path: '/x' });
   await assert.rejects(call, failure('not-sent'));
   await assert.rejects(transport.request({ method: 'GET', path: '/x' }), /ECONNREFUSED/);
   await transport.close();
 });
 
-test('createUndiciTransport() lets go of its streams when connections are refused, so that a server may shut down', async () => {
+test('createHttpTransport() lets go of its streams when connections are refused, so that a server may shut down', async () => {
   const server = createHttpServer((_, response) => response.write('{}\n'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   assert.ok(address !== null && typeof address === 'object');
   const url = new URL(`http://127.0.0.1:${address.port}`);
-  const transport = createUndiciTransport({ server: url, clock: new ManualClock() });
+  const transport = createHttpTransport({ server: url, clock: new ManualClock() });
   const { chunks } = await transport.stream({ method: 'GET', path: '/watch' });
   const gone = once(server, 'close');
   server.close();
@@ -71,12 +70,12 @@ test('createUndiciTransport() lets go of its streams when connections are refuse
   await transport.close();
 });
 
-test('createUndiciTransport() fails with "not-sent" when TLS cannot be agreed, and reads the certificates anew', async () => {
+test('createHttpTransport() fails with "not-sent" when TLS cannot be agreed, and reads the certificates anew', async () => {
   const plain = new ScriptedHttpServer({});
   let readings = 0;
   const url = await plain.listen();
   url.protocol = 'https:';
-  const transport = createUndiciTransport({
+  const transport = createHttpTransport({
     server: new URL(`https://127.0.0.1:${url.port}`),
     clock: new ManualClock(),
     tls: () => {
@@ -91,7 +90,7 @@ test('createUndiciTransport() fails with "not-sent" when TLS cannot be agreed, a
   await plain.close();
 });
 
-test('createUndiciTransport() keeps no answer that is longer than the request allows', async () => {
+test('createHttpTransport() keeps no answer that is longer than the request allows', async () => {
   const server = createHttpServer((incoming, response) => {
     response.end('x'.repeat(incoming.url === '/fits' ? 1_000 : 1_001));
   });
@@ -100,7 +99,7 @@ test('createUndiciTransport() keeps no answer that is longer than the request al
   const address = server.address();
   assert.ok(address !== null && typeof address === 'object');
   const url = new URL(`http://127.0.0.1:${address.port}`);
-  const transport = createUndiciTransport({ server: url, clock: new ManualClock() });
+  const transport = createHttpTransport({ server: url, clock: new ManualClock() });
   const get = { method: 'GET', longestAnswer: 1_000 } as const;
   assert.equal((await transport.request({ ...get, path: '/fits' })).body.length, 1_000);
   await assert.rejects(
@@ -111,11 +110,11 @@ test('createUndiciTransport() keeps no answer that is longer than the request al
   server.close();
 });
 
-test('createUndiciTransport() gives up before sending when the deadline passes in the queue', async () => {
+test('createHttpTransport() gives up before sending when the deadline passes in the queue', async () => {
   const server = new ScriptedHttpServer({ '/hang': { kind: 'hang' } });
   const clock = new ManualClock();
   const url = await server.listen();
-  const transport = createUndiciTransport({ server: url, clock, connections: 1 });
+  const transport = createHttpTransport({ server: url, clock, connections: 1 });
   const here = server.arrived('/hang');
   const first = assert
     .rejects(transport.request({ method: 'GET', path: '/hang' }), failure('connection'))
@@ -136,10 +135,10 @@ test('createUndiciTransport() gives up before sending when the deadline passes i
   await server.close();
 });
 
-test('createUndiciTransport() puts the path of the server URL before every path', async () => {
+test('createHttpTransport() puts the path of the server URL before every path', async () => {
   const server = new ScriptedHttpServer({ '/k8s/api': { kind: 'answer', status: 200, body: '' } });
   const url = await server.listen();
-  const transport = createUndiciTransport({
+  const transport = createHttpTransport({
     server: new URL('/k8s/', url),
     clock: new ManualClock(),
   });
@@ -149,9 +148,9 @@ test('createUndiciTransport() puts the path of the server URL before every path'
   await server.close();
 });
 
-test('createUndiciTransport() deletes with preconditions over connections that it has, not over one each', async (t) => {
+test('createHttpTransport() deletes with preconditions over connections that it has, not over one each', async (t) => {
   const server = new ScriptedHttpServer({ '/a': { kind: 'answer', status: 200, body: '{}' } });
-  const transport = createUndiciTransport({
+  const transport = createHttpTransport({
     server: await server.listen(),
     clock: new ManualClock(),
   });
@@ -167,23 +166,23 @@ test('createUndiciTransport() deletes with preconditions over connections that i
   assert.ok(server.connections <= 2, `${server.connections} connections for 10 deletions`);
 });
 
-test('createUndiciTransport() leaves no timer behind after an answer', async () => {
+test('createHttpTransport() leaves no timer behind after an answer', async () => {
   const server = new ScriptedHttpServer({ '/a': { kind: 'answer', status: 200, body: '' } });
   const clock = new ManualClock();
-  const transport = createUndiciTransport({ server: await server.listen(), clock });
+  const transport = createHttpTransport({ server: await server.listen(), clock });
   await transport.request({ method: 'GET', path: '/a', timeout: seconds(5) });
   assert.equal(clock.pendingTimers, 0);
   await transport.close();
   await server.close();
 });
 
-test('createUndiciTransport() goes through the proxy that it is given', async () => {
+test('createHttpTransport() goes through the proxy that it is given', async () => {
   const proxy = new ScriptedHttpServer({});
   const url = await proxy.listen();
-  const transport = createUndiciTransport({
+  const transport = createHttpTransport({
     server: new URL('http://api.invalid:8080'),
     clock: new ManualClock(),
-    dispatcherOf: throughProxy(url.href),
+    proxy: url.href,
   });
   const answer = await transport.request({ method: 'GET', path: '/version' });
   assert.equal(answer.status, 404);
@@ -192,29 +191,41 @@ test('createUndiciTransport() goes through the proxy that it is given', async ()
   await proxy.close();
 });
 
-test('createUndiciTransport() keeps an idle connection over the restart of a pod, and closes it before load balancers do', async (context) => {
-  const server = new ScriptedHttpServer({ '/a': { kind: 'answer', status: 200, body: '' } });
-  const spans: number[] = [];
-  const transport = createUndiciTransport({
-    server: await server.listen(),
-    clock: new ManualClock(),
-    dispatcherOf: (settings) => {
-      spans.push(settings.keepAliveTimeout);
-      const { headersTimeout, bodyTimeout, keepAliveTimeout } = settings;
-      return new Agent({ headersTimeout, bodyTimeout, keepAliveTimeout });
-    },
-  });
+test('createHttpTransport() keeps an idle connection over the restart of a pod, and closes it before load balancers do', async (context) => {
+  // As an API server, it does not say for how long it keeps a connection.
+  const server = createHttpServer({ keepAliveTimeout: 0 }, (_, response) => response.end());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const url = new URL(`http://127.0.0.1:${address.port}`);
+  const sockets: Socket[] = [];
+  const noteSocket = (message: unknown): void => {
+    const socket =
+      typeof message === 'object' && message !== null && 'socket' in message
+        ? message.socket
+        : undefined;
+    if (socket instanceof Socket) sockets.push(socket);
+  };
+  subscribe('net.client.socket', noteSocket);
+  const transport = createHttpTransport({ server: url, clock: new ManualClock() });
   context.after(async () => {
+    unsubscribe('net.client.socket', noteSocket);
     await transport.close();
-    await server.close();
+    server.close();
   });
   await transport.request({ method: 'GET', path: '/a' });
-  assert.notEqual(spans.length, 0);
+  await transport.request({ method: 'GET', path: '/a' });
+  const spans = sockets
+    .filter((each) => each.remotePort === Number(url.port))
+    .map((each) => each.timeout);
+  assert.ok(spans.length > 0);
   // A pod of the benchmarks is back after 2.2 s, and load balancers close what is idle after 60 s at the earliest.
-  for (const span of spans) assert.ok(span > seconds(3) && span < seconds(60), `${span} ms`);
+  for (const span of spans)
+    assert.ok(span !== undefined && span > seconds(3) && span < seconds(60), `${span} ms`);
 });
 
-test('createUndiciTransport() streams the answer itself where an interim one comes before it', async (context) => {
+test('createHttpTransport() streams the answer itself where an interim one comes before it', async (context) => {
   const server = createHttpServer((_, response) => {
     response.writeEarlyHints({ link: '</x>; rel=preload' }, () => response.writeHead(200).end('a'));
   });
@@ -223,7 +234,7 @@ test('createUndiciTransport() streams the answer itself where an interim one com
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   const url = new URL(`http://127.0.0.1:${port}`);
-  const transport = createUndiciTransport({ server: url, clock: new ManualClock() });
+  const transport = createHttpTransport({ server: url, clock: new ManualClock() });
   context.after(async () => {
     await transport.close();
     server.close();
