@@ -1,8 +1,11 @@
 import type { Agent, AgentOptions, ClientRequest, RequestOptions } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
+import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import { seconds } from '#base/units.ts';
+import { Places } from './places.ts';
 import { parseProxy } from './proxy-url.ts';
 import { socksTunnel, type Tunnel } from './socks-tunnel.ts';
 import { type ConnectSettings, connectOptions, type TlsSettings } from './tls-settings.ts';
@@ -26,8 +29,10 @@ export interface ConnectionsOptions {
   readonly lookup?: LookupFunction;
   /** URL of a proxy of HTTP, HTTPS or SOCKS5 to go through. @default directly to the server */
   readonly proxy?: string;
-  /** Most connections at once; requests beyond them wait. While a proxy builds tunnels, there may be more. */
+  /** Most connections at once; requests beyond them wait. */
   readonly most: number;
+  /** Says when a connection has taken too long to be made. */
+  readonly clock: Clock;
 }
 
 /** What is sent before the body. */
@@ -42,6 +47,22 @@ const idleConnectionsLast = seconds(30);
 /** How often TCP asks whether the other side of a quiet connection is still there. */
 const probedEvery = seconds(60);
 
+/**
+ * Longer than a server needs that is well; shorter than deadlines of requests, so that one of those that were given up does not
+ * keep its place from others for long.
+ */
+const connectedWithin = seconds(10);
+
+/** What becomes of a request; each is called at most once. */
+export interface RequestSteps {
+  /** It has got a place; nothing of it has been sent. */
+  readonly made: (request: ClientRequest) => void;
+  /** There is a connection that it can be written to. */
+  readonly connected: (request: ClientRequest) => void;
+  /** Something in its head is not allowed there, or its connection cannot even be begun. */
+  readonly refused: (error: Error) => void;
+}
+
 type MakeConnection = Agent['createConnection'];
 
 /** The connections to one server, kept alive between requests. Owns every socket, also one that is still connecting. */
@@ -50,7 +71,8 @@ export class Connections {
   readonly #place: Place;
   readonly #isSecure: boolean;
   readonly #agent: Agent;
-  /** Those that are still connecting, and the connections to a proxy that tunnels lead through. */
+  readonly #places: Places;
+  /** Those that are still being made. */
   readonly #unready = new Set<Duplex>();
 
   /** Opens nothing yet. @throws {Error} when the proxy is no URL of a known kind */
@@ -58,29 +80,17 @@ export class Connections {
     this.#options = options;
     this.#place = placeOf(options.server);
     this.#isSecure = options.server.protocol === 'https:';
+    this.#places = new Places(options.most);
     this.#agent = this.#agentOf(options);
   }
 
   /**
-   * Returns a request of which nothing has been sent.
+   * Makes a request once there is a place for it.
    *
-   * @param connected called once, when there is a connection that it can be written to
-   * @throws {TypeError} when something in the head is not allowed there
+   * @returns gives the wait for the place up; undefined where there was one at once
    */
-  request(head: RequestHead, connected: () => void): ClientRequest {
-    const { server, lookup } = this.#options;
-    const request = http.request({
-      ...head,
-      ...this.#place,
-      protocol: server.protocol,
-      ...(lookup !== undefined && { lookup }),
-      agent: this.#agent,
-    });
-    request.once('socket', (socket) => {
-      if (this.#unready.has(socket)) socket.once(this.#whenReady, connected);
-      else connected();
-    });
-    return request;
+  request(head: RequestHead, steps: RequestSteps): (() => void) | undefined {
+    return this.#places.take(() => this.#make(head, steps));
   }
 
   /** Ends all of them. */
@@ -89,17 +99,41 @@ export class Connections {
     for (const socket of this.#unready) socket.destroy();
   }
 
-  /** Names what a socket emits when requests can be written to it. */
-  get #whenReady(): 'connect' | 'secureConnect' {
-    return this.#isSecure ? 'secureConnect' : 'connect';
+  #make(head: RequestHead, { made, connected, refused }: RequestSteps): void {
+    // Not at once: a connection is free again just after the end of its request.
+    const leave = (): void => process.nextTick(() => this.#places.leave());
+    let request: ClientRequest;
+    try {
+      request = this.#requestOf(head);
+    } catch (error) {
+      leave();
+      refused(errorOf(error));
+      return;
+    }
+    request.once('close', leave);
+    request.once('socket', (socket) => {
+      if (this.#unready.has(socket)) socket.once(readyOf(socket), () => connected(request));
+      else connected(request);
+    });
+    made(request);
   }
 
-  #agentOf({ most, proxy }: ConnectionsOptions): Agent {
+  #requestOf(head: RequestHead): ClientRequest {
+    const { server, lookup } = this.#options;
+    return http.request({
+      ...head,
+      ...this.#place,
+      protocol: server.protocol,
+      ...(lookup !== undefined && { lookup }),
+      agent: this.#agent,
+    });
+  }
+
+  #agentOf({ proxy }: ConnectionsOptions): Agent {
     const through = proxy === undefined ? undefined : parseProxy(proxy);
     const settings: AgentOptions = {
       keepAlive: true,
       keepAliveMsecs: probedEvery,
-      maxSockets: most,
       timeout: idleConnectionsLast,
       ...(through?.kind === 'http' && {
         proxyEnv: { HTTP_PROXY: through.url.href, HTTPS_PROXY: through.url.href },
@@ -109,23 +143,27 @@ export class Connections {
       ? // Each connection verifies the server: what vouches for it may have been replaced since the one before.
         new (process.getBuiltinModule('node:https').Agent)({ ...settings, maxCachedSessions: 0 })
       : new http.Agent(settings);
-    const make =
+    agent.createConnection =
       through?.kind === 'socks'
         ? this.#throughSocks(through.url)
-        : this.#asNode(agent.createConnection.bind(agent));
-    agent.createConnection = (options, done) => {
-      const socket = make(options, done);
-      if (socket !== null && socket !== undefined) this.#await(socket);
-      return socket;
-    };
+        : this.#asNode(agent.createConnection.bind(agent), through !== undefined);
     return agent;
   }
 
   /** Makes connections as Node does, which knows proxies of HTTP; its own certificates are read for each. */
-  #asNode(ofNode: MakeConnection): MakeConnection {
-    return this.#isSecure
-      ? (options, done) => ofNode({ ...options, ...this.#secured() }, done)
-      : ofNode;
+  #asNode(ofNode: MakeConnection, isProxied: boolean): MakeConnection {
+    return (options, done) => {
+      const tunnel: { ready?: () => void } = {};
+      const socket = ofNode({ ...options, ...(this.#isSecure && this.#secured()) }, (...made) => {
+        tunnel.ready?.();
+        done?.(...made);
+      });
+      if (socket === null || socket === undefined) return socket;
+      const ready = this.#own(socket);
+      if (isProxied && this.#isSecure) tunnel.ready = ready;
+      else socket.once(readyOf(socket), ready);
+      return socket;
+    };
   }
 
   #secured(): ConnectSettings {
@@ -136,30 +174,53 @@ export class Connections {
     return (_options, done) => {
       const secured = this.#isSecure ? this.#secured() : undefined;
       const tunnel = socksTunnel(proxy, { place: this.#place, secured });
-      this.#await(tunnel.base);
-      void hand(tunnel, done);
+      const ready = this.#own(tunnel.base);
+      void hand(tunnel, (...made) => {
+        ready();
+        done?.(...made);
+      });
       return undefined;
     };
   }
 
-  #await(socket: Duplex): void {
+  /** Ends a connection with the others, or when it takes too long, until it is ready. @returns to be called then */
+  #own(socket: Duplex): () => void {
     this.#unready.add(socket);
-    const forget = (): void => void this.#unready.delete(socket);
-    socket.once(this.#whenReady, forget);
+    // Whatever happens to it is reported by its request; an event that nothing listens for would end the process.
+    socket.on('error', () => undefined);
+    const giveUp = (): void =>
+      void socket.destroy(new Error(`no connection within ${connectedWithin / 1_000} s`));
+    const limit = this.#options.clock.timer(connectedWithin, giveUp, {
+      owner: 'connection that is being made',
+      background: true,
+    });
+    const forget = (): void => {
+      limit.cancel();
+      this.#unready.delete(socket);
+    };
     socket.once('close', forget);
+    return forget;
   }
 }
 
+/** Names what a socket emits when it can be written to. */
+function readyOf(socket: Duplex): 'connect' | 'secureConnect' {
+  return socket instanceof TLSSocket ? 'secureConnect' : 'connect';
+}
+
 /** Hands the connection of a tunnel over, or says why there is none. */
-async function hand({ base, ready }: Tunnel, done: Parameters<MakeConnection>[1]): Promise<void> {
+async function hand(
+  { base, ready }: Tunnel,
+  done: NonNullable<Parameters<MakeConnection>[1]>,
+): Promise<void> {
   let socket: Duplex;
   try {
     socket = await ready;
   } catch (error) {
-    done?.(errorOf(error), base);
+    done(errorOf(error), base);
     return;
   }
-  done?.(null, socket);
+  done(null, socket);
 }
 
 function placeOf({ hostname, port, protocol }: URL): Place {

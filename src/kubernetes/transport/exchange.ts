@@ -1,4 +1,4 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Clock, Timer } from '#base/clock.ts';
 import { messageOf } from '#base/error-of.ts';
 import { type ByteRequest, TransportError, type TransportFailure } from './transport.ts';
@@ -7,6 +7,11 @@ import { type ByteRequest, TransportError, type TransportFailure } from './trans
 export interface AnswerHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Something that is under way for an exchange. */
+interface Underway {
+  readonly destroy: (cause?: Error) => unknown;
 }
 
 interface ExchangeContext {
@@ -30,7 +35,7 @@ export class Exchange {
   #reject: (error: TransportError) => void;
   #rejectRaw: (error: unknown) => void;
   #deadline: Timer | undefined;
-  #sent: ClientRequest | undefined;
+  #sent: Underway | undefined;
   #answer: IncomingMessage | undefined;
   #hasStarted = false;
   #head: AnswerHead = { status: 0, headers: {} };
@@ -66,8 +71,8 @@ export class Exchange {
     return this.#head;
   }
 
-  /** Takes the request, which waits for a connection: what is given up from now on leaves its place. */
-  begin(sent: ClientRequest): void {
+  /** Takes what ends the exchange where it is given up: first its wait for a place, then its request. */
+  begin(sent: Underway): void {
     this.#sent = sent;
   }
 
@@ -78,10 +83,10 @@ export class Exchange {
       this.request.beforeSend?.();
     } catch (error) {
       this.settle(() => this.#rejectRaw(error));
-      return false;
     }
-    this.#hasStarted = true;
-    return true;
+    // The check may also have given the request up by its signal, or by closing the transport.
+    this.#hasStarted = !this.isSettled;
+    return this.#hasStarted;
   }
 
   /** Takes the headers, which arrived. */

@@ -1,6 +1,5 @@
-import type { IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Clock } from '#base/clock.ts';
-import { errorOf } from '#base/error-of.ts';
 import { ChunkQueue } from './chunk-queue.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
 import { Exchange } from './exchange.ts';
@@ -66,8 +65,8 @@ class HttpTransport implements ByteTransport {
     this.#origin = options.server.origin;
     this.#prefix = options.server.pathname.replace(/\/+$/, '');
     this.#clock = clock;
-    this.#answers = new Connections({ ...options, tls, most: connections });
-    this.#streams = new Connections({ ...options, tls, most: Number.POSITIVE_INFINITY });
+    this.#answers = new Connections({ ...options, clock, tls, most: connections });
+    this.#streams = new Connections({ ...options, clock, tls, most: Number.POSITIVE_INFINITY });
   }
 
   request(request: ByteRequest): Promise<TransportResponse> {
@@ -80,7 +79,11 @@ class HttpTransport implements ByteTransport {
         begun: (answer) => exchange.answered(answer),
         arrived: (chunk) => {
           length += chunk.length;
-          onBytes?.(chunk.length);
+          try {
+            onBytes?.(chunk.length);
+          } catch (error) {
+            exchange.breakOff(error);
+          }
           if (exchange.isSettled) return;
           if (length <= longestAnswer) chunks.push(chunk);
           else exchange.breakOff(new AnswerTooLongError(longestAnswer));
@@ -147,32 +150,38 @@ class HttpTransport implements ByteTransport {
   #send(connections: Connections, exchange: Exchange, reader: AnswerReader): void {
     if (exchange.isSettled) return;
     const { request } = exchange;
-    const fail = (error: Error): void => this.#fail(exchange, error);
-    try {
-      const head = {
-        method: request.method,
-        path: this.#prefix + request.path,
-        headers: headersOf(request),
-      };
-      const sent = connections.request(head, () => {
+    const head = {
+      method: request.method,
+      path: this.#prefix + request.path,
+      headers: headersOf(request),
+    };
+    const leave = connections.request(head, {
+      made: (sent) => {
+        exchange.begin(sent);
+        this.#receive(sent, exchange, reader);
+      },
+      connected: (sent) => {
         if (exchange.start()) sent.end(request.body);
         else sent.destroy();
-      });
-      exchange.begin(sent);
-      sent.once('response', (answer) => {
-        answer.on('data', reader.arrived);
-        answer.once('end', reader.ended);
-        answer.on('error', fail);
-        reader.begun(answer);
-      });
-      sent.on('error', fail);
-      // Without an answer and without an error, as after an upgrade that nobody asked for.
-      sent.once('close', () => {
-        if (exchange.head.status === 0) fail(new Error('the connection was closed'));
-      });
-    } catch (error) {
-      fail(errorOf(error));
-    }
+      },
+      refused: (error) => this.#fail(exchange, error),
+    });
+    if (leave !== undefined) exchange.begin({ destroy: leave });
+  }
+
+  #receive(sent: ClientRequest, exchange: Exchange, reader: AnswerReader): void {
+    const fail = (error: Error): void => this.#fail(exchange, error);
+    sent.once('response', (answer) => {
+      answer.on('data', reader.arrived);
+      answer.once('end', reader.ended);
+      answer.on('error', fail);
+      reader.begun(answer);
+    });
+    sent.on('error', fail);
+    // Without an answer and without an error, as after an upgrade that nobody asked for.
+    sent.once('close', () => {
+      if (exchange.head.status === 0) fail(new Error('the connection was closed'));
+    });
   }
 
   #fail(exchange: Exchange, error: Error): void {

@@ -1,4 +1,9 @@
-import type { ConnectionOptions, SecureContext, SecureContextOptions } from 'node:tls';
+import {
+  type ConnectionOptions,
+  createSecureContext,
+  type SecureContext,
+  type SecureContextOptions,
+} from 'node:tls';
 
 /** How an HTTPS connection is made; PEM texts, not paths. */
 export interface TlsSettings extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> {
@@ -13,14 +18,19 @@ export interface TlsSettings extends Pick<SecureContextOptions, 'ca' | 'cert' | 
 /** {@link TlsSettings} in Node's terms. */
 export type ConnectSettings = Pick<
   ConnectionOptions,
-  'ca' | 'cert' | 'key' | 'secureContext' | 'servername' | 'rejectUnauthorized'
+  'secureContext' | 'servername' | 'rejectUnauthorized'
 >;
 
-/** Returns `tls` in Node's terms. */
+/**
+ * Returns `tls` in Node's terms.
+ *
+ * @throws {Error} when a certificate or a key is none, as in the middle of its renewal: here, and not where nothing can catch it,
+ * when a proxy has built its tunnel
+ */
 export function connectOptions(tls: TlsSettings): ConnectSettings {
-  const { serverName, isInsecure, ...context } = tls;
+  const { serverName, isInsecure, secureContext, ...pem } = tls;
   return {
-    ...context,
+    secureContext: secureContext ?? createSecureContext(pem),
     ...(serverName !== undefined && { servername: serverName }),
     rejectUnauthorized: isInsecure !== true,
   };
