@@ -63,13 +63,15 @@ export async function bundleInto(
     chunkNames: '[name]-[hash]',
     format: 'esm',
     platform: 'node',
+    // Of ES modules, most can be left out: they are taken also where Node itself takes CommonJS.
+    mainFields: ['module', 'main'],
     target: 'node24',
     minifySyntax: true,
     minifyWhitespace: true,
     sourcemap: 'linked',
     legalComments: 'none',
     external: [kubeconfigReader],
-    plugins: [firstLine(join(root, entry), startedBy(node)), modulesOfNode, awsModules, re2Beside],
+    plugins: [firstLine(join(root, entry), startedBy(node)), modulesOfNode, re2Beside],
     metafile: true,
     logLevel: 'warning',
   });
@@ -109,20 +111,6 @@ const modulesOfNode: Plugin = {
     build.onLoad({ filter: /^/, namespace: 'node' }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,
     }));
-  },
-};
-
-/** Takes the ES modules of the SDK of AWS, of which most can be left out, where Node itself takes CommonJS. */
-const awsModules: Plugin = {
-  name: 'aws-modules',
-  setup: (build) => {
-    build.onResolve({ filter: /^@aws-sdk\/client-cloudwatch$/ }, ({ path }) => {
-      const folder = join(root, 'node_modules', path);
-      const { module } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-        readonly module: string;
-      };
-      return { path: join(folder, module), sideEffects: false };
-    });
   },
 };
 
