@@ -22,8 +22,14 @@ const kubeconfigReader = '@kubernetes/client-node';
 
 const programName = 'rollout-operator';
 
-/** The engine of RE2, which code that cannot wait asks for by `require`: chunks come of `import()` alone. */
-const re2 = { name: 're2', package: 're2js' } as const;
+/**
+ * Packages by the file that each becomes. Code that cannot wait asks for them by `require`, in `load-<name of the file>.ts`, when it
+ * first needs them: chunks come of `import()` alone.
+ */
+const required: Readonly<Record<string, string>> = {
+  promql: '@prometheus-io/lezer-promql',
+  re2: 're2js',
+};
 
 /** The first line: half a generation of young objects is bounded (ADR 5), also where NODE_OPTIONS are others. */
 const startedBy = (node: string | undefined): string =>
@@ -52,7 +58,7 @@ export async function bundleInto(
 ): Promise<Bundle> {
   const { metafile, outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: { [programName]: entry, [re2.name]: re2.package },
+    entryPoints: { [programName]: entry, ...required },
     // Written by us: source maps name sources as seen from here, so that every folder gets the same bytes.
     outdir: 'build',
     write: false,
@@ -71,7 +77,7 @@ export async function bundleInto(
     sourcemap: 'linked',
     legalComments: 'none',
     external: [kubeconfigReader],
-    plugins: [firstLine(join(root, entry), startedBy(node)), modulesOfNode, re2Beside],
+    plugins: [firstLine(join(root, entry), startedBy(node)), modulesOfNode, requiredFiles],
     metafile: true,
     logLevel: 'warning',
   });
@@ -114,18 +120,18 @@ const modulesOfNode: Plugin = {
   },
 };
 
-/** Has the engine of RE2 loaded from its file beside the program, when it is first asked for. */
-const re2Beside: Plugin = {
-  name: 're2-beside',
+/** Has the {@link required} packages loaded from their files beside the program. */
+const requiredFiles: Plugin = {
+  name: 'required-files',
   setup: (build) => {
-    build.onLoad({ filter: /\/load-re2\.ts$/ }, ({ path }) => {
-      const parts = readFileSync(path, 'utf8').split(`require('${re2.package}')`);
+    const filter = new RegExp(`/load-(?:${Object.keys(required).join('|')})\\.ts$`);
+    build.onLoad({ filter }, ({ path }) => {
+      const name = basename(path, '.ts').slice('load-'.length);
+      const parts = readFileSync(path, 'utf8').split(`require('${required[name]}')`);
       if (parts.length !== 2) {
-        throw new Error(
-          `${path} no longer asks for the engine as it did: see what becomes of that`,
-        );
+        throw new Error(`${path} does not ask for its package by require('${required[name]}')`);
       }
-      return { contents: parts.join(`require('./${re2.name}.mjs')`), loader: 'ts' };
+      return { contents: parts.join(`require('./${name}.mjs')`), loader: 'ts' };
     });
   },
 };
