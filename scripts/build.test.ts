@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
-  mkdirSync,
+  cpSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -16,13 +16,44 @@ import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Bundle, bundleInto } from './build.ts';
 
-/** Bytes without source maps: of the program with what traces, and of what only an alarm of CloudWatch, Slack, or the command bedrock loads. */
+/** Bytes of all files but source maps; of the parts that only some runs load; and of what a start of each command loads. */
 const most = {
-  program: 3_300_000,
-  awsSdk: 750_000,
-  slackSdk: 750_000,
-  bedrock: 1_500_000,
+  all: 3_650_000,
+  parts: {
+    bedrock: 80_000,
+    issue: 190_000,
+    'open-tracing': 100_000,
+    promql: 95_000,
+    re2: 200_000,
+    'slack-sdk': 100_000,
+  },
+  starts: {
+    '': 1_200_000,
+    all: 1_660_000,
+    'phased-rollout': 1_190_000,
+    'statefulset-rollout': 1_160_000,
+    'zone-aware-controllers': 1_230_000,
+  },
 } as const;
+
+/** In what only some runs load: tracing, alarms, Slack, patterns of budgets, new certificates, bedrock. */
+const ofSomeRuns = [
+  'BatchSpanProcessor',
+  'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'slackLists.create',
+  'RE2JSSyntaxException',
+  'GroupingLabels',
+  'AuthorityKeyIdentifier',
+  'serves the reference deploy API',
+] as const;
+
+/** What an operator is started with that ends at its first look for a cluster. */
+const lookingForCluster = ['-kubernetes.namespace=x', '-server.port=0'] as const;
+
+/** Returns the name of a file of the build without the hash of its contents. */
+function plainName(file: string): string {
+  return file.replace(/-[0-9A-Z]{8}(?=\.mjs$)/, '').replace(/^chunk\b.*/, 'chunk.mjs');
+}
 
 describe('bundleInto()', () => {
   let folder: string;
@@ -39,6 +70,10 @@ describe('bundleInto()', () => {
     return readFileSync(join(folder, of, name), 'utf8');
   }
 
+  function sizeOf(name: string): number {
+    return statSync(join(folder, 'one', name)).size;
+  }
+
   function run(...args: readonly string[]): {
     readonly status: number | null;
     readonly stderr: string;
@@ -47,65 +82,101 @@ describe('bundleInto()', () => {
     return spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
   }
 
-  /** The names of the files below the program that a start with `env` loads. */
-  function loaded(env: Readonly<Record<string, string>>): readonly string[] {
+  /** The files of the build that a start with `args` and `env` loads. */
+  function loaded(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): readonly string[] {
     const hook = `import { registerHooks } from 'node:module';
       registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) });`;
-    const files = startWith(hook, env).filter((url) => url.startsWith('file:'));
+    const { stdout } = startWith(hook, { args, env });
+    const files = stdout.split('\n').filter((url) => url.startsWith('file:'));
     return files.map((url) => basename(url));
+  }
+
+  /** The file of the part `name`, which has a hash of its contents in its name. */
+  function fileOf(name: string): string {
+    const found = readdirSync(join(folder, 'one')).filter((file) => plainName(file) === name);
+    assert.equal(found.length, 1, name);
+    return found[0] ?? '';
+  }
+
+  /** Those of `files` of the build that are named after what they are, and not for what several share. */
+  function named(files: readonly string[]): readonly string[] {
+    return files.map(plainName).filter((name) => !name.startsWith('chunk.'));
   }
 
   /** The names of the modules of Node that a start loads, its inner ones included. */
   function loadedOfNode(): readonly string[] {
     const hook = "process.on('exit', () => console.log(process.moduleLoadList.join('\\n')));";
-    return startWith(hook, {}).map((line) => line.replace(/^NativeModule /, ''));
+    const { stdout } = startWith(hook, { args: lookingForCluster });
+    return stdout.split('\n').map((line) => line.replace(/^NativeModule /, ''));
   }
 
-  /** The lines that `hook` writes in a start with `env`, which ends at its first look for a cluster. */
-  function startWith(hook: string, env: Readonly<Record<string, string>>): readonly string[] {
+  /** What a start writes that has the module `hook` before it. */
+  function startWith(
+    hook: string,
+    {
+      args,
+      env = {},
+    }: { readonly args: readonly string[]; readonly env?: Readonly<Record<string, string>> },
+  ): { readonly stdout: string; readonly stderr: string } {
     const program = join(folder, 'one', 'rollout-operator.mjs');
-    const { stdout, stderr } = spawnSync(
-      process.execPath,
-      [
-        `--import=data:text/javascript,${encodeURIComponent(hook)}`,
-        program,
-        '-kubernetes.namespace=x',
-        '-server.port=0',
-      ],
-      { encoding: 'utf8', env: { PATH: process.env['PATH'], ...env } },
-    );
-    assert.match(stderr, /outside of a cluster, name a kubeconfig/);
-    return stdout.split('\n');
+    const before = `--import=data:text/javascript,${encodeURIComponent(hook)}`;
+    return spawnSync(process.execPath, [before, program, ...args], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], ...env },
+    });
   }
 
-  test('writes the program, what tracing and alarms load, source maps, and licences', () => {
-    assert.deepEqual(readdirSync(join(folder, 'one')).toSorted(), [
-      'LICENSES.txt',
-      'aws-sdk.mjs',
-      'aws-sdk.mjs.map',
-      'bedrock.mjs',
-      'bedrock.mjs.map',
-      'rollout-operator.mjs',
-      'rollout-operator.mjs.map',
-      'slack-sdk.mjs',
-      'slack-sdk.mjs.map',
-      'tracing.mjs',
-      'tracing.mjs.map',
-    ]);
-    const awsSdk = statSync(join(folder, 'one', 'aws-sdk.mjs')).size;
-    assert.ok(awsSdk <= most.awsSdk, `${awsSdk} bytes`);
-    const slackSdk = statSync(join(folder, 'one', 'slack-sdk.mjs')).size;
-    assert.ok(slackSdk <= most.slackSdk, `${slackSdk} bytes`);
-    const bedrock = statSync(join(folder, 'one', 'bedrock.mjs')).size;
-    assert.ok(bedrock <= most.bedrock, `${bedrock} bytes`);
-    const program = bundle.size - awsSdk - slackSdk - bedrock;
-    assert.ok(program <= most.program, `${program} bytes`);
+  test('writes the program, its parts, a source map of each, and licences', () => {
+    const files = readdirSync(join(folder, 'one'));
+    const code = files.filter((file) => file.endsWith('.mjs'));
+    assert.deepEqual(
+      files.toSorted(),
+      [...code, ...code.map((file) => `${file}.map`), 'LICENSES.txt'].toSorted(),
+    );
+    const sizes = code.map(sizeOf);
+    assert.equal(
+      bundle.size,
+      sizes.reduce((sum, size) => sum + size, 0),
+    );
+    assert.ok(bundle.size <= most.all, `${bundle.size} bytes`);
+    for (const [part, bytes] of Object.entries(most.parts)) {
+      const size = sizeOf(fileOf(`${part}.mjs`));
+      assert.ok(size <= bytes, `${part}: ${size} bytes`);
+    }
   });
 
+  test('begins the program with what starts it, and no other file', () => {
+    const files = readdirSync(join(folder, 'one')).filter((file) => file.endsWith('.mjs'));
+    const starting = files.filter((file) => textOf(file).startsWith('#!'));
+    assert.deepEqual(starting, ['rollout-operator.mjs']);
+    const map = JSON.parse(textOf('rollout-operator.mjs.map')) as {
+      readonly sourcesContent: readonly string[];
+    };
+    // The first line counts, so that lines in stacks are those of the source and one more.
+    assert.match(map.sourcesContent[0] ?? '', /^#!.*\n\/\*\* The program of an image/);
+  });
+
+  for (const [command, bytes] of Object.entries(most.starts)) {
+    test(`loads no part of another command, of a library or of webhooks to start ${command || 'the operator'}`, () => {
+      const args = command === '' ? [] : [command];
+      const files = loaded([...args, '--nonsense']);
+      assert.deepEqual(named(files), ['rollout-operator.mjs', `${command || 'run'}.mjs`]);
+      const size = files.map(sizeOf).reduce((sum, each) => sum + each, 0);
+      assert.ok(size <= bytes, `${size} bytes`);
+      const text = files.map((file) => textOf(file)).join('\n');
+      assert.deepEqual(
+        ofSomeRuns.filter((phrase) => text.includes(phrase)),
+        [],
+      );
+    });
+  }
+
   test('names the packages that the source maps know, and no other', () => {
-    const names = ['aws-sdk', 'bedrock', 'rollout-operator', 'slack-sdk', 'tracing'];
-    const maps = names
-      .map((each) => `${each}.mjs.map`)
+    const maps = readdirSync(join(folder, 'one'))
+      .filter((file) => file.endsWith('.map'))
       .map((name) => JSON.parse(textOf(name)) as { readonly sources: readonly string[] });
     const folders = maps
       .flatMap(({ sources }) => sources)
@@ -142,26 +213,61 @@ describe('bundleInto()', () => {
     }
   });
 
-  test('keeps the SDK of OpenTelemetry out of a program that does not trace', () => {
-    assert.doesNotMatch(textOf('rollout-operator.mjs'), /BatchSpanProcessor/);
-    assert.match(textOf('tracing.mjs'), /BatchSpanProcessor/);
-    assert.deepEqual(loaded({}), ['rollout-operator.mjs']);
-    assert.deepEqual(loaded({ JAEGER_AGENT_HOST: 'agent' }), ['rollout-operator.mjs']);
-    assert.deepEqual(loaded({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }), [
+  test('loads the SDK of OpenTelemetry where it traces', () => {
+    const loadedWith = (env: Readonly<Record<string, string>>): readonly string[] =>
+      named(loaded(lookingForCluster, env));
+    assert.match(textOf(fileOf('open-tracing.mjs')), /BatchSpanProcessor/);
+    assert.deepEqual(loadedWith({}), ['rollout-operator.mjs', 'run.mjs']);
+    assert.deepEqual(loadedWith({ JAEGER_AGENT_HOST: 'agent' }), [
       'rollout-operator.mjs',
-      'tracing.mjs',
+      'run.mjs',
+    ]);
+    assert.deepEqual(loadedWith({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }), [
+      'rollout-operator.mjs',
+      'run.mjs',
+      'open-tracing.mjs',
     ]);
   });
 
-  test('keeps the SDK of AWS out of a program that asks for no alarm', () => {
-    assert.doesNotMatch(textOf('rollout-operator.mjs'), /AWS_WEB_IDENTITY_TOKEN_FILE/);
-    assert.match(textOf('aws-sdk.mjs'), /AWS_WEB_IDENTITY_TOKEN_FILE/);
+  test('has what no start loads', () => {
+    const code = readdirSync(join(folder, 'one')).filter((file) => file.endsWith('.mjs'));
+    for (const phrase of ofSomeRuns) {
+      assert.ok(
+        code.some((file) => textOf(file).includes(phrase)),
+        phrase,
+      );
+    }
   });
+
+  /** Code that asks for a package by `require`, and what it says of something that only the package can know. */
+  const asking = {
+    'disruption-budget/pattern/compile-pattern.ts': {
+      says: "compilePattern('a(b').text",
+      text: 'error parsing regexp: missing closing ): `a(b`',
+    },
+    'phased-rollout/spec/promql.ts': {
+      says: "promqlProblem('up ==')",
+      text: '1:6: unexpected end',
+    },
+  };
+  for (const [source, { says, text }] of Object.entries(asking)) {
+    test(`makes a program in which ${source} finds the package that it asks for`, async () => {
+      const asked = join(folder, basename(source));
+      await bundleInto(asked, { entry: `src/${source}` });
+      const program = JSON.stringify(join(asked, 'rollout-operator.mjs'));
+      const ask = `import * as asked from ${program};console.log(asked.${says});`;
+      const { stdout, stderr } = spawnSync(
+        process.execPath,
+        ['--input-type=module', `--eval=${ask}`],
+        { encoding: 'utf8' },
+      );
+      assert.equal(stdout, `${text}\n`, stderr);
+    });
+  }
 
   test('has the command bedrock, which no operator loads', () => {
     const usage = /serves the reference deploy API/;
-    assert.doesNotMatch(textOf('rollout-operator.mjs'), usage);
-    assert.match(textOf('bedrock.mjs'), usage);
+    assert.match(textOf(fileOf('bedrock.mjs')), usage);
     const program = join(folder, 'one', 'rollout-operator.mjs');
     const { status, stdout } = spawnSync(process.execPath, [program, 'bedrock', '--help'], {
       encoding: 'utf8',
@@ -171,19 +277,33 @@ describe('bundleInto()', () => {
     assert.equal(run('bedrock', 'nonsense').status, 2);
   });
 
-  test('makes a program that says which file it lacks where it was copied alone', () => {
-    const alone = join(folder, 'alone');
-    mkdirSync(alone);
-    copyFileSync(join(folder, 'one', 'rollout-operator.mjs'), join(alone, 'rollout-operator.mjs'));
+  test('makes a program that says which file it lacks where one was left behind', () => {
+    const part = fileOf('open-tracing.mjs');
+    const without = join(folder, 'without');
+    cpSync(join(folder, 'one'), without, { recursive: true });
+    rmSync(join(without, part));
     const { status, stderr } = spawnSync(
       process.execPath,
-      [join(alone, 'rollout-operator.mjs'), '-kubernetes.namespace=x', '-server.port=0'],
+      [join(without, 'rollout-operator.mjs'), ...lookingForCluster],
       { encoding: 'utf8', env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' } },
     );
     assert.equal(status, 1);
     assert.equal(
       stderr,
-      `Cannot trace without the file ${join(alone, 'tracing.mjs')}, which is missing: keep all files of the build in the folder of the program, or set OTEL_SDK_DISABLED=true\n`,
+      `Cannot trace without the file ${join(without, part)}, which is missing: keep all files of the build in the folder of the program, or set OTEL_SDK_DISABLED=true\n`,
+    );
+  });
+
+  test('makes a program that says which file it lacks where it was copied alone', () => {
+    const alone = join(folder, 'alone.mjs');
+    copyFileSync(join(folder, 'one', 'rollout-operator.mjs'), alone);
+    const { status, stderr } = spawnSync(process.execPath, [alone, ...lookingForCluster], {
+      encoding: 'utf8',
+    });
+    assert.equal(status, 1);
+    assert.equal(
+      stderr,
+      `Cannot find module '${join(folder, fileOf('run.mjs'))}' imported from ${alone}: keep all files of the build in the folder of the program\n`,
     );
   });
 

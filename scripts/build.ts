@@ -1,11 +1,11 @@
 /**
- * Bundles the operator into build/: one file of JavaScript, those that only tracing, alarms of CloudWatch, messages to Slack and
- * the command bedrock load, their source maps, the licences of all that is in them, and a list of that (SBOM) as SPDX and as
- * CycloneDX.
+ * Bundles the operator into build/: the program, the chunks of it that a run loads as it needs them, their source maps, the licences
+ * of all that is in them, and a list of that (SBOM) as SPDX and as CycloneDX.
  *
  *     npm run build [-- --out <folder>] [--node <absolute path of the Node that will run it>]
  */
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -22,31 +22,18 @@ const kubeconfigReader = '@kubernetes/client-node';
 
 const programName = 'rollout-operator';
 
-/** What only a run with tracing loads: the SDK of OpenTelemetry, in a file of its own next to the program. */
-const tracing = { name: 'tracing', source: 'src/telemetry/tracing/open-tracing.ts' } as const;
-
-/** What only a resource that names an alarm loads: the SDK of AWS, next to the program as well. */
-const awsSdk = { name: 'aws-sdk', source: 'src/check/cloudwatch/aws-sdk.ts' } as const;
-
-/** What only the first message to Slack loads: its library, next to the program as well. */
-const slackSdk = {
-  name: 'slack-sdk',
-  source: 'src/notification/slack-client/slack-sdk.ts',
-} as const;
-
-/** The tools for a `bedrock.yaml`, which no operator loads: next to the program as well, with what they share with it in them. */
-const bedrock = { name: 'bedrock', source: 'src/command/bedrock.ts' } as const;
-
-/** What is in files of its own next to the program. */
-const beside = [tracing, awsSdk, slackSdk, bedrock];
+/**
+ * Packages by the file that each becomes. Code that cannot wait asks for them by `require`, in `load-<name of the file>.ts`, when it
+ * first needs them: chunks come of `import()` alone.
+ */
+const required: Readonly<Record<string, string>> = {
+  promql: '@prometheus-io/lezer-promql',
+  re2: 're2js',
+};
 
 /** The first line: half a generation of young objects is bounded (ADR 5), also where NODE_OPTIONS are others. */
 const startedBy = (node: string | undefined): string =>
   `#!${node ?? '/usr/bin/env -S node'} --max-semi-space-size=4`;
-
-/** What is CommonJS asks for modules of Node by `require`, which no ES module has. */
-const requireForCommonJs =
-  "import{createRequire as requireIn}from'node:module';const require=requireIn(import.meta.url);";
 
 /** What was written. */
 export interface Bundle {
@@ -71,27 +58,28 @@ export async function bundleInto(
 ): Promise<Bundle> {
   const { metafile, outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: {
-      [programName]: entry,
-      ...Object.fromEntries(beside.map(({ name, source }) => [name, source])),
-    },
+    entryPoints: { [programName]: entry, ...required },
     // Written by us: source maps name sources as seen from here, so that every folder gets the same bytes.
     outdir: 'build',
     write: false,
     outExtension: { '.js': '.mjs' },
     bundle: true,
+    // What is loaded by `import()` is a chunk, and so is what two of them share.
+    splitting: true,
+    chunkNames: '[name]-[hash]',
     format: 'esm',
     platform: 'node',
+    // Of ES modules, most can be left out: they are taken also where Node itself takes CommonJS.
+    mainFields: ['module', 'main'],
     target: 'node24',
     minifySyntax: true,
     minifyWhitespace: true,
     sourcemap: 'linked',
     legalComments: 'none',
     external: [kubeconfigReader],
-    plugins: [filesBeside, awsModules, re2Inside],
+    plugins: [firstLine(join(root, entry), startedBy(node)), modulesOfNode, requiredFiles],
     metafile: true,
     logLevel: 'warning',
-    banner: { js: `${startedBy(node)}\n${requireForCommonJs}` },
   });
   const packages = packagesIn(metafile);
   rmSync(folder, { recursive: true, force: true });
@@ -104,51 +92,46 @@ export async function bundleInto(
   return { size: programs.reduce((sum, { contents }) => sum + contents.length, 0), packages };
 }
 
-/** Leaves the imports of what is {@link beside} to the program, which finds that beside itself. */
-const filesBeside: Plugin = {
-  name: 'files-beside',
+/** Begins the file that `entry` becomes with `line`, and no chunk. */
+function firstLine(entry: string, line: string): Plugin {
+  return {
+    name: 'first-line',
+    setup: (build) => {
+      const filter = new RegExp(`/${basename(entry, '.ts')}\\.ts$`);
+      build.onLoad({ filter }, ({ path }) =>
+        path === entry
+          ? { contents: `${line}\n${readFileSync(path, 'utf8')}`, loader: 'ts' }
+          : undefined,
+      );
+    },
+  };
+}
+
+/** Gives CommonJS the modules of Node that it asks for by `require`, which no ES module has. */
+const modulesOfNode: Plugin = {
+  name: 'modules-of-node',
   setup: (build) => {
-    const files = new Map(beside.map(({ name, source }) => [join(root, source), `./${name}.mjs`]));
-    build.onResolve({ filter: /^[#.]/ }, ({ path, resolveDir, kind }) => {
-      if (kind !== 'dynamic-import') return undefined;
-      const source = path.startsWith('#')
-        ? join(root, 'src', path.slice(1))
-        : join(resolveDir, path);
-      const file = files.get(source);
-      return file === undefined ? undefined : { path: file, external: true };
-    });
+    build.onResolve({ filter: /^(?:node:)?[a-z_\d]+(?:\/[a-z_]+)?$/ }, ({ path, kind }) =>
+      kind === 'require-call' && isBuiltin(path) ? { path, namespace: 'node' } : undefined,
+    );
+    build.onLoad({ filter: /^/, namespace: 'node' }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,
+    }));
   },
 };
 
-/** Takes the ES modules of the SDK of AWS, of which most can be left out, where Node itself takes CommonJS. */
-const awsModules: Plugin = {
-  name: 'aws-modules',
+/** Has the {@link required} packages loaded from their files beside the program. */
+const requiredFiles: Plugin = {
+  name: 'required-files',
   setup: (build) => {
-    build.onResolve({ filter: /^@aws-sdk\/client-cloudwatch$/ }, ({ path }) => {
-      const folder = join(root, 'node_modules', path);
-      const { module } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-        readonly module: string;
-      };
-      return { path: join(folder, module), sideEffects: false };
-    });
-  },
-};
-
-/** What Node asks for the engine of RE2 by, and the bundler does not understand. */
-const nodeRequire = /^import \{ createRequire \}.*\n|^const require.* = createRequire.*\n/gm;
-
-/** Puts the engine of RE2 into the program as a function of its own, which runs when it is first asked for. */
-const re2Inside: Plugin = {
-  name: 're2-inside',
-  setup: (build) => {
-    build.onLoad({ filter: /\/load-re2\.ts$/ }, ({ path }) => {
-      const source = readFileSync(path, 'utf8');
-      if (source.match(nodeRequire)?.length !== 2) {
-        throw new Error(
-          `${path} no longer asks for the engine as it did: see what is left out of it here`,
-        );
+    const filter = new RegExp(`/load-(?:${Object.keys(required).join('|')})\\.ts$`);
+    build.onLoad({ filter }, ({ path }) => {
+      const name = basename(path, '.ts').slice('load-'.length);
+      const parts = readFileSync(path, 'utf8').split(`require('${required[name]}')`);
+      if (parts.length !== 2) {
+        throw new Error(`${path} does not ask for its package by require('${required[name]}')`);
       }
-      return { contents: source.replace(nodeRequire, ''), loader: 'ts' };
+      return { contents: parts.join(`require('./${name}.mjs')`), loader: 'ts' };
     });
   },
 };

@@ -26,10 +26,7 @@ import { flushed, recorderOf } from './operator/manager/term-parts.ts';
 import { tellMissingRules } from './operator/permissions/role.ts';
 import { ownersOf, type ResourceCapability, showResources } from './operator/resources.ts';
 import { reconcileTerm, type TermParts, type TermSettings } from './operator/term.ts';
-import {
-  openZoneCapabilities,
-  type ZoneCapabilitySettings,
-} from './operator/zone-aware/zone-capabilities.ts';
+import type { OpenZoneCapabilities } from './operator/zone-aware/zone-capabilities.ts';
 
 /** What one run of the operator is given. */
 export interface OperatorOptions extends TermSettings {
@@ -39,8 +36,8 @@ export interface OperatorOptions extends TermSettings {
   readonly transport: Transport;
   /** Serves the admission webhooks; absent while TLS is off. */
   readonly admission?: AdmissionSettings;
-  /** Has zone-aware controllers run along with the others. */
-  readonly zones?: ZoneCapabilitySettings;
+  /** Opens zone-aware controllers that run along with the others: only what has them loads them. */
+  readonly zones?: OpenZoneCapabilities;
   /** Given what evictions ask, which it is to be the same for as long as the operator runs. */
   readonly onEvictionBudgets?: (budgets: EvictionBudgets) => void;
 }
@@ -117,7 +114,7 @@ function open(options: OperatorOptions, client: Client): Opened {
   if (zones === undefined || caches.zones === undefined) {
     return { caches, budgets, resources, run: aborted };
   }
-  const opened = openZoneCapabilities(zones, {
+  const opened = zones({
     config,
     clock,
     log,

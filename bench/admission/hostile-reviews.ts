@@ -61,10 +61,9 @@ async function measureHostileTo(program: string, size: Size): Promise<Findings> 
 
 /** As an image starts the program. */
 function shippedEnvironment(): Readonly<Record<string, string>> {
-  const { MALLOC_ARENA_MAX = '', MALLOC_TRIM_THRESHOLD_ = '' } = process.env;
   const { NODE_OPTIONS, ...shipped } = bundledEnvironment;
   const flags = [...shippedNodeFlags(), NODE_OPTIONS].join(' ');
-  return { ...shipped, NODE_OPTIONS: flags, MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_ };
+  return { ...shipped, NODE_OPTIONS: flags };
 }
 
 async function harmOf(

@@ -9,6 +9,7 @@ import type { BoundedFigure } from '../bounds.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import type { Access } from '../cluster/cluster-commands.ts';
 import { bounded, type Figure, type Findings, percentile, type Size } from '../figures.ts';
+import { imageEnvironment } from './node-flags.ts';
 import { Operator } from './operator.ts';
 import { loadSince, machineReading } from './process-usage.ts';
 import { settings as fullClusters, webhooks } from './start.ts';
@@ -34,9 +35,10 @@ const zones = 3;
 
 /** As the image and the Deployment have it: no cache of compiled sources, and a heap for the container's limit. */
 export const bundledEnvironment = {
+  ...imageEnvironment(),
   NODE_COMPILE_CACHE: '',
   NODE_OPTIONS: `--max-old-space-size=${heapOfContainer}`,
-} as const;
+};
 
 /** What an image holds: the bundled program, as in a pod and with its webhooks on. */
 export const bundle: Bench = {

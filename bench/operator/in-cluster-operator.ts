@@ -2,7 +2,6 @@
  * The operator program as it runs in a pod, but for two things: where the API server is and the token come from
  * variables instead of the mounted files, and there is no TLS, as the embedded cluster serves none.
  */
-import { runCommand } from '#command/run.ts';
 import { staticCredentials } from '#kubernetes/connect/bearer-token.ts';
 import type { ConnectionSettings } from '#kubernetes/connect/connection.ts';
 
@@ -21,5 +20,6 @@ if (command === 'zone-aware-controllers') {
   const { statefulsetRolloutCommand } = await import('#command/statefulset-rollout.ts');
   process.exitCode = await statefulsetRolloutCommand(rest, connection);
 } else {
+  const { runCommand } = await import('#command/run.ts');
   process.exitCode = await runCommand(process.argv.slice(2), connection);
 }

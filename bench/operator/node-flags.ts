@@ -18,3 +18,19 @@ export function shippedNodeFlags(): readonly string[] {
   }
   return flags.split(' ').filter((flag) => flag !== '');
 }
+
+/**
+ * The variables that the image sets, by its Dockerfile.
+ *
+ * @throws when the Dockerfile sets them in another form
+ */
+export function imageEnvironment(): Readonly<Record<string, string>> {
+  const text = readFileSync(new URL('../../deploy/image/Dockerfile', import.meta.url), 'utf8');
+  const set = /^ENV (?<lines>(?:.*\\\n)*.*)$/m.exec(text)?.groups?.['lines'] ?? '';
+  const found = [...set.matchAll(/\b(?<name>\w+)="(?<value>[^"]*)"/g)];
+  if (found.length === 0)
+    throw new Error('Cannot find the variables of the image in its Dockerfile');
+  return Object.fromEntries(
+    found.map(({ groups }) => [groups?.['name'] ?? '', groups?.['value'] ?? '']),
+  );
+}

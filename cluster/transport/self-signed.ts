@@ -1,14 +1,14 @@
-// The certificate library asks for this polyfill to be loaded before it.
-// oxlint-disable-next-line import/no-unassigned-import -- a polyfill is imported for its effect
-import 'reflect-metadata';
-
-import { webcrypto } from 'node:crypto';
-import {
-  BasicConstraintsExtension,
-  SubjectAlternativeNameExtension,
-  X509CertificateGenerator,
-} from '@peculiar/x509';
+import { randomBytes } from 'node:crypto';
 import { after, type Instant, minutes } from '#base/units.ts';
+import {
+  alternativeNames,
+  basicConstraints,
+} from '#kubernetes/certificate/certificate-extensions.ts';
+import {
+  type DistinguishedName,
+  newKeys,
+  signCertificate,
+} from '#kubernetes/certificate/sign-certificate.ts';
 
 /** A key and the certificate that vouches for itself, as PEM. */
 export interface KeyAndCertificate {
@@ -16,7 +16,7 @@ export interface KeyAndCertificate {
   readonly cert: string;
 }
 
-const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+const name: DistinguishedName = [['CN', 'rollout-operator embedded cluster']];
 const day = 24 * 60;
 
 /**
@@ -27,26 +27,29 @@ export async function selfSigned(
   now: Instant,
   names: readonly string[] = [],
 ): Promise<KeyAndCertificate> {
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
-  const certificate = await X509CertificateGenerator.createSelfSigned({
-    name: 'CN=rollout-operator embedded cluster',
-    notBefore: new Date(after(now, minutes(-day))),
-    notAfter: new Date(after(now, minutes(30 * day))),
-    signingAlgorithm: algorithm,
-    keys,
-    extensions: [
-      new BasicConstraintsExtension(true, undefined, true),
-      new SubjectAlternativeNameExtension([
-        ...['localhost', ...names].map((value) => ({ type: 'dns', value }) as const),
-        { type: 'ip', value: '127.0.0.1' },
-      ]),
-    ],
-  });
-  return { key: await pemOf(keys.privateKey), cert: certificate.toString('pem') };
+  const { publicKey, privateKey } = await newKeys();
+  const certificate = signCertificate(
+    {
+      serialNumber: Uint8Array.of(1, ...randomBytes(15)),
+      issuer: name,
+      subject: name,
+      notBefore: new Date(after(now, minutes(-day))),
+      notAfter: new Date(after(now, minutes(30 * day))),
+      publicKey,
+      extensions: [
+        basicConstraints({ isAuthority: true }),
+        alternativeNames(['localhost', ...names], ['127.0.0.1']),
+      ],
+    },
+    privateKey,
+  );
+  return {
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    cert: pemOf(certificate),
+  };
 }
 
-async function pemOf(key: webcrypto.CryptoKey): Promise<string> {
-  const bytes = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', key));
-  const lines = bytes.toString('base64').match(/.{1,64}/g) ?? [];
-  return ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----', ''].join('\n');
+function pemOf(certificate: string): string {
+  const lines = certificate.match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
 }

@@ -6,6 +6,7 @@ import { startProbes, startScrapes } from '#operator/manager/servers.ts';
 import { phasedCapability } from '#operator/phased-rollout/capability.ts';
 import { statefulsetCapability } from '#operator/statefulset-rollout/capability.ts';
 import { openConsul } from '#operator/statefulset-rollout/consul.ts';
+import { openZoneCapabilities } from '#operator/zone-aware/zone-capabilities.ts';
 import type { Beside } from '#operator.ts';
 import { phases } from '#statefulset-rollout/progress.ts';
 import { RolloutMetrics } from '#telemetry/metrics/rollout-metrics.ts';
@@ -42,16 +43,17 @@ async function openBeside(front: AllFront, parts: OpenParts): Promise<Beside> {
   const rolloutMetrics = new RolloutMetrics(registry, { clock, phases });
   const consul = front.consul && openConsul(front.consul, { clock, env: process.env });
   const outside = closeAtEnd(openOutside(front.outside, { clock, log }));
+  const zoneSettings = {
+    alarms,
+    prometheus,
+    updateMetrics: new UpdateMetrics(registry),
+    zoneBudgetMetrics: new ZoneBudgetMetrics(registry),
+  };
   return {
     resources: [
       phasedCapability(prometheus),
       statefulsetCapability({ outside, isPinAssumed, partialAging, consul, rolloutMetrics }),
     ],
-    zones: {
-      alarms,
-      prometheus,
-      updateMetrics: new UpdateMetrics(registry),
-      zoneBudgetMetrics: new ZoneBudgetMetrics(registry),
-    },
+    zones: (shared) => openZoneCapabilities(zoneSettings, shared),
   };
 }

@@ -1,61 +1,52 @@
 /** The program of an image: the operator, and the tools for a bedrock.yaml. The demo and the embedded cluster are for checkouts. */
 import { basename } from 'node:path';
-import { runCommand } from './run.ts';
 
-const [, script = ''] = process.argv;
-const args = process.argv.slice(2);
-const [first = '-'] = args;
-const name = basename(script);
-if (name === 'manager') {
-  process.exitCode = await phasedRollout(args);
-} else if (name === 'zone-aware-controllers') {
-  process.exitCode = await zoneAware(args);
-} else if (first === 'phased-rollout') {
-  process.exitCode = await phasedRollout(args.slice(1));
-} else if (first === 'zone-aware-controllers') {
-  process.exitCode = await zoneAware(args.slice(1));
-} else if (first === 'statefulset-rollout') {
-  process.exitCode = await statefulset(args.slice(1));
-} else if (first === 'all') {
-  process.exitCode = await all(args.slice(1));
-} else if (first === 'bedrock') {
-  process.exitCode = await bedrock(args.slice(1));
-} else if (first.startsWith('-')) {
-  process.exitCode = await runCommand(args);
-} else {
-  refuse(
-    `There is no command "${first}" here: an image has the operator, which takes flags, or all, phased-rollout, statefulset-rollout or zone-aware-controllers and flags, and the command bedrock`,
+type Command = (args: readonly string[]) => Promise<number>;
+
+/** The operator as flags alone start it. */
+const operator: Command = async (args) => (await import('./run.ts')).runCommand(args);
+
+/** By the first argument. Each is loaded when it is asked for: in a bundle it is a file of its own, with chunks that it shares. */
+const commands: Readonly<Record<string, Command>> = {
+  all: async (args) => (await import('./all.ts')).allCommand(args),
+  bedrock: async (args) => (await import('./bedrock.ts')).bedrockCommand(args),
+  'phased-rollout': async (args) =>
+    (await import('./phased-rollout.ts')).phasedRolloutCommand(args),
+  'statefulset-rollout': async (args) =>
+    (await import('./statefulset-rollout.ts')).statefulsetRolloutCommand(args),
+  'zone-aware-controllers': async (args) =>
+    (await import('./zone-aware-controllers.ts')).zoneAwareControllersCommand(args),
+};
+
+/** By the name of another operator's program, it is that (D-65). */
+const commandsByName: Readonly<Record<string, string>> = {
+  manager: 'phased-rollout',
+  'zone-aware-controllers': 'zone-aware-controllers',
+};
+
+async function main(args: readonly string[]): Promise<number> {
+  const [name = '-', ...rest] = args;
+  if (name.startsWith('-')) return operator(args);
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command !== undefined) return command(rest);
+  process.stderr.write(
+    `There is no command "${name}" here: an image has the operator, which takes flags, or all, phased-rollout, statefulset-rollout or zone-aware-controllers and flags, and the command bedrock\n`,
   );
+  return 2;
 }
 
-/** Loaded by its own names only: the grammar of PromQL comes with it. */
-async function phasedRollout(given: readonly string[]): Promise<number> {
-  const { phasedRolloutCommand } = await import('./phased-rollout.ts');
-  return phasedRolloutCommand(given);
+/** Reports a file that was left behind; this one imports no other, so that it can. @throws `error` where it is another one */
+function reportMissingFile(error: unknown): number {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) {
+    throw error;
+  }
+  const advice = 'keep all files of the build in the folder of the program';
+  process.stderr.write(`${error.message}: ${advice}\n`);
+  return 1;
 }
 
-async function statefulset(given: readonly string[]): Promise<number> {
-  const { statefulsetRolloutCommand } = await import('./statefulset-rollout.ts');
-  return statefulsetRolloutCommand(given);
-}
-
-async function zoneAware(given: readonly string[]): Promise<number> {
-  const { zoneAwareControllersCommand } = await import('./zone-aware-controllers.ts');
-  return zoneAwareControllersCommand(given);
-}
-
-async function all(given: readonly string[]): Promise<number> {
-  const { allCommand } = await import('./all.ts');
-  return allCommand(given);
-}
-
-/** In a bundle it is a file of its own, so that no operator holds it. */
-async function bedrock(given: readonly string[]): Promise<number> {
-  const { bedrockCommand } = await import('#command/bedrock.ts');
-  return bedrockCommand(given);
-}
-
-function refuse(message: string): void {
-  process.stderr.write(`${message}\n`);
-  process.exitCode = 2;
-}
+const [, script = '', ...given] = process.argv;
+const named = commandsByName[basename(script)];
+process.exitCode = await main(named === undefined ? given : [named, ...given]).catch(
+  reportMissingFile,
+);

@@ -1,20 +1,17 @@
-// The certificate library asks for this polyfill to be loaded before it.
-// oxlint-disable-next-line import/no-unassigned-import -- a polyfill is imported for its effect
-import 'reflect-metadata';
-
-import { webcrypto } from 'node:crypto';
-import {
-  AuthorityKeyIdentifierExtension,
-  BasicConstraintsExtension,
-  ExtendedKeyUsage,
-  ExtendedKeyUsageExtension,
-  KeyUsageFlags,
-  KeyUsagesExtension,
-  SubjectAlternativeNameExtension,
-  SubjectKeyIdentifierExtension,
-  X509CertificateGenerator,
-} from '@peculiar/x509';
 import { type Instant, type Millis, minutes } from '#base/units.ts';
+import {
+  alternativeNames,
+  authorityKeyIdentifier,
+  basicConstraints,
+  signingUsage,
+  subjectKeyIdentifier,
+  tlsUsage,
+} from '#kubernetes/certificate/certificate-extensions.ts';
+import {
+  type DistinguishedName,
+  newKeys,
+  signCertificate,
+} from '#kubernetes/certificate/sign-certificate.ts';
 import type { KeyPair } from './certificate-source.ts';
 import { pemOf } from './pem.ts';
 
@@ -35,10 +32,8 @@ export interface IssuedPair extends KeyPair {
 /** Makes a new pair; {@link issueSelfSigned}, or a stand-in. */
 export type Issue = (issuance: Issuance) => Promise<IssuedPair>;
 
-const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
-
-/** Serial numbers of the peer, 2022 and 1024, in hexadecimal. */
-const serials = { ca: '07e6', leaf: '0400' };
+/** Serial numbers of the peer, 2022 and 1024. */
+const serials = { ca: Uint8Array.of(0x07, 0xe6), leaf: Uint8Array.of(0x04, 0x00) };
 
 /** An API server whose clock is behind ours must not find the first certificate "not yet valid". */
 const longestBackdate = minutes(5);
@@ -51,55 +46,48 @@ const longestBackdate = minutes(5);
 export async function issueSelfSigned(issuance: Issuance): Promise<IssuedPair> {
   const [authority, server] = await Promise.all([newKeys(), newKeys()]);
   const { organization, now, expiration, dnsNames } = issuance;
-  const name = [{ O: [organization] }];
+  const issuer: DistinguishedName = [['O', organization]];
   const validity = {
     notBefore: new Date(now - Math.min(longestBackdate, expiration / 10)),
     notAfter: new Date(now + expiration),
   };
-  const usage = new ExtendedKeyUsageExtension([
-    ExtendedKeyUsage.clientAuth,
-    ExtendedKeyUsage.serverAuth,
-  ]);
-  const caUsage = KeyUsageFlags.digitalSignature | KeyUsageFlags.keyCertSign;
-  const ca = await X509CertificateGenerator.createSelfSigned({
-    ...validity,
-    serialNumber: serials.ca,
-    name,
-    keys: authority,
-    signingAlgorithm: algorithm,
-    extensions: [
-      new BasicConstraintsExtension(true, undefined, true),
-      // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- flags are joined as numbers
-      new KeyUsagesExtension(caUsage, true),
-      usage,
-      // During a rotation two CAs have one name: this tells them apart.
-      await SubjectKeyIdentifierExtension.create(authority.publicKey),
-    ],
-  });
-  const leaf = await X509CertificateGenerator.create({
-    ...validity,
-    serialNumber: serials.leaf,
-    subject: [{ CN: ['rollout-operator'] }, { O: [organization] }],
-    issuer: name,
-    publicKey: server.publicKey,
-    signingKey: authority.privateKey,
-    signingAlgorithm: algorithm,
-    extensions: [
-      new BasicConstraintsExtension(false, undefined, true),
-      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-      usage,
-      new SubjectAlternativeNameExtension(dnsNames.map((value) => ({ type: 'dns', value }))),
-      await AuthorityKeyIdentifierExtension.create(authority.publicKey),
-    ],
-  });
-  const key = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', server.privateKey));
+  const ca = signCertificate(
+    {
+      ...validity,
+      serialNumber: serials.ca,
+      issuer,
+      subject: issuer,
+      publicKey: authority.publicKey,
+      extensions: [
+        basicConstraints({ isAuthority: true }),
+        signingUsage({ ofCertificates: true }),
+        tlsUsage(),
+        // During a rotation two CAs have one name: this tells them apart.
+        subjectKeyIdentifier(authority.publicKey),
+      ],
+    },
+    authority.privateKey,
+  );
+  const leaf = signCertificate(
+    {
+      ...validity,
+      serialNumber: serials.leaf,
+      issuer,
+      subject: [['CN', 'rollout-operator'], ...issuer],
+      publicKey: server.publicKey,
+      extensions: [
+        basicConstraints({ isAuthority: false }),
+        signingUsage({ ofCertificates: false }),
+        tlsUsage(),
+        alternativeNames(dnsNames),
+        authorityKeyIdentifier(authority.publicKey),
+      ],
+    },
+    authority.privateKey,
+  );
   return {
-    ca: pemOf('CERTIFICATE', Buffer.from(ca.rawData).toString('base64')),
-    cert: pemOf('CERTIFICATE', Buffer.from(leaf.rawData).toString('base64')),
-    key: pemOf('PRIVATE KEY', key.toString('base64')),
+    ca: pemOf('CERTIFICATE', ca),
+    cert: pemOf('CERTIFICATE', leaf),
+    key: server.privateKey.export({ type: 'pkcs8', format: 'pem' }),
   };
-}
-
-function newKeys(): Promise<webcrypto.CryptoKeyPair> {
-  return webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
 }

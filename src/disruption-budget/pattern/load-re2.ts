@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type * as Re2 from 're2js';
 
-// The bundle has another text of this module, in which the bundler finds the package (scripts/build.ts).
+// The bundle names a file in place of the package (scripts/build.ts).
 const require: (name: string) => unknown = createRequire(import.meta.url);
 
 /** Returns the engine of RE2, which is evaluated when it is first asked for: most clusters have no pattern. */

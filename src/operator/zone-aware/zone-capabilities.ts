@@ -60,6 +60,9 @@ export interface ZoneCapabilities {
 /** Its name to people, and to budgets. */
 const updates = 'zone-aware-updates';
 
+/** Opens them, as the settings of {@link openZoneCapabilities} are known. */
+export type OpenZoneCapabilities = (parts: ZoneCapabilityParts) => ZoneCapabilities;
+
 /** Opens ZoneAwareUpdates and ZoneDisruptionBudgets along with groups (D-65). */
 export function openZoneCapabilities(
   settings: ZoneCapabilitySettings,

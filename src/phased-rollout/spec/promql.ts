@@ -1,5 +1,5 @@
-import { parser } from '@prometheus-io/lezer-promql';
 import { quoted } from '#base/text/quoted.ts';
+import { loadPromQl } from './load-promql.ts';
 
 /**
  * Longer ones are not checked, in UTF-16 code units: from some 700 operands on, which do not fit into as many, the parser
@@ -35,7 +35,7 @@ function withPlainNumbers(expr: string): string {
 
 /** Returns where the first error is; undefined where there is none. */
 function firstError(expr: string): number | undefined {
-  const cursor = parser.parse(expr).cursor();
+  const cursor = loadPromQl().parser.parse(expr).cursor();
   do {
     if (cursor.type.isError) return cursor.from;
   } while (cursor.next());

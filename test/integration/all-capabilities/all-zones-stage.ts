@@ -6,6 +6,7 @@ import { objectsAt, textAt } from '#cluster/json/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { phasedCapability } from '#operator/phased-rollout/capability.ts';
 import { statefulsetCapability } from '#operator/statefulset-rollout/capability.ts';
+import { openZoneCapabilities } from '#operator/zone-aware/zone-capabilities.ts';
 import { FakePrometheus } from '#support/external-services/fake-prometheus.ts';
 import { quietCapability } from '#support/external-services/rollout-outside.ts';
 import { World, type WorldOptions } from '#support/world/world.ts';
@@ -29,14 +30,15 @@ export function openZoned(options: WorldOptions = {}): Promise<World> {
     beside: ({ clock }, registry) => {
       const prometheus = new FakePrometheus(clock);
       const alarms = new Alarms({ clock, source: new FakeAlarmSource(() => clock.now()) });
+      const settings = {
+        alarms,
+        prometheus,
+        updateMetrics: new UpdateMetrics(registry),
+        zoneBudgetMetrics: new ZoneBudgetMetrics(registry),
+      };
       return {
         resources: [phasedCapability(prometheus), statefulsetCapability(quietCapability(clock))],
-        zones: {
-          alarms,
-          prometheus,
-          updateMetrics: new UpdateMetrics(registry),
-          zoneBudgetMetrics: new ZoneBudgetMetrics(registry),
-        },
+        zones: (parts) => openZoneCapabilities(settings, parts),
       };
     },
     ...options,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { Finding } from '#check/answer.ts';
 import {
@@ -194,12 +194,14 @@ describe('credentials for alarms', () => {
   });
 
   test('lead nowhere in a bundle that lost the file of the SDK', async () => {
-    const alone = join(folder, 'alone.mjs');
-    copyFileSync(bundled, alone);
-    const [finding] = await ask(keysIn(), { program: alone });
+    const without = join(folder, 'without');
+    cpSync(dirname(bundled), without, { recursive: true });
+    const [sdk = ''] = readdirSync(without).filter((file) => /^aws-sdk-.*\.mjs$/.test(file));
+    rmSync(join(without, sdk));
+    const [finding] = await ask(keysIn(), { program: join(without, basename(bundled)) });
     assert.deepEqual(finding?.because, {
       reason: 'BadConfiguration',
-      message: `Cannot ask CloudWatch: the file ${join(folder, 'aws-sdk.mjs')} is missing: keep all files of the build in the folder of the program`,
+      message: `Cannot ask CloudWatch: the file ${join(without, sdk)} is missing: keep all files of the build in the folder of the program`,
     });
   });
 });

@@ -1,4 +1,4 @@
-/** The program as images have it: one file, which finds none of the packages that it was made of beside it. */
+/** The program as images have it: bundled, so that it finds none of the packages that it was made of beside it. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
