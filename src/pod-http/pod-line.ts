@@ -4,7 +4,7 @@ import { openTunnel } from './pod-tunnel.ts';
 import type { Hop } from './redirect.ts';
 
 /** Made once: an error takes its stack along, which costs more than the rest of a short call. */
-const closed = new Error('the connection was closed before it was made');
+const closed = new Error('the connection was closed before it could be used');
 
 /** The connection of one request, used once. Owns every socket that it opens, also one that is still connecting. */
 export class PodLine {
@@ -73,6 +73,8 @@ export class PodLine {
     this.#sockets.add(socket);
     socket.setNoDelay(true);
     await connected(socket, isSecure);
+    // A request over one that was lost meanwhile has no event once that is closed, and would wait for ever.
+    if (socket.destroyed) throw socket.errored ?? closed;
     return socket;
   }
 }

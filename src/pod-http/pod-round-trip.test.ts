@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { Socket } from 'node:net';
 import { test } from 'node:test';
 import { RawServer } from '#support/pods/raw-server.ts';
 import { type HopAnswer, type RoundTripContext, roundTrip } from './pod-round-trip.ts';
@@ -19,8 +21,11 @@ function contextOf(parts: Partial<RoundTripContext> = {}): RoundTripContext {
 }
 
 /** Sends a request to a server that says just `says`; the connection is gone, with both, when this resolves. */
-async function answerTo(says: string, ending: 'ends' | 'waits'): Promise<HopAnswer> {
-  const server = new RawServer(says, ending);
+function answerTo(says: string, ending: 'ends' | 'waits'): Promise<HopAnswer> {
+  return answerOf(new RawServer(says, ending));
+}
+
+async function answerOf(server: RawServer): Promise<HopAnswer> {
   const answer = roundTrip(hopTo(await server.listen()), contextOf());
   // With the connection gone, no answer would come any more.
   const first = await Promise.race([answer, server.left()]);
@@ -163,6 +168,24 @@ test('roundTrip() sends nothing with a header that would be two', async () => {
     why: 'Invalid character in header content ["x-cluster"]',
     isSent: false,
   });
+  assert.deepEqual(server.heard, []);
+});
+
+test('roundTrip() sends nothing over a connection that is lost as soon as it is made', async () => {
+  const server = new RawServer(ok(''), 'waits');
+  const lose = (message: unknown): void => {
+    assert.ok(typeof message === 'object' && message !== null && 'socket' in message);
+    const { socket } = message;
+    assert.ok(socket instanceof Socket);
+    socket.once('connect', () => socket.destroy());
+  };
+  subscribe('net.client.socket', lose);
+  try {
+    const why = 'the connection was closed before it could be used';
+    assert.deepEqual(await answerOf(server), { kind: 'unreachable', why, isSent: false });
+  } finally {
+    unsubscribe('net.client.socket', lose);
+  }
   assert.deepEqual(server.heard, []);
 });
 

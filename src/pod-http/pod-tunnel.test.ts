@@ -78,7 +78,7 @@ test('PodLine opens nothing once it is destroyed', async () => {
   line.destroy();
   const why = await line.open().then(String, ({ message }: Error) => message);
   await server.quiet();
-  assert.equal(why, 'the connection was closed before it was made');
+  assert.equal(why, 'the connection was closed before it could be used');
   assert.deepEqual(server.heard, []);
 });
 
