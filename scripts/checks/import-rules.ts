@@ -79,6 +79,8 @@ export const adapters: Readonly<Record<string, string>> = {
   'src/telemetry/metrics/process-metrics.ts': 'measures the process for scrapers',
   'src/admission/server/admission-server.ts': 'serves reviews',
   'src/kubernetes/transport/connections.ts': 'makes the connections of the real world',
+  'src/pod-http/http-request.ts':
+    'takes the client of node:http without all that comes with an import',
   'cluster/clock/virtual-clock.ts': 'lets the event loop run between two instants',
   'cluster/transport/listener.ts': 'serves the cluster to real clients',
 };

@@ -58,7 +58,7 @@ export type PodAnswer =
       readonly isSent: boolean;
     };
 
-/** HTTP to pods. Adapters: undici; in tests a fleet of pods in memory. */
+/** HTTP to pods. Adapters: the network; in tests a fleet of pods in memory. */
 export interface PodHttp {
   /**
    * Calls a pod and reads its whole answer. Redirects are followed as far as they lead to the pod with the same method

@@ -1,4 +1,7 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { errorOf, messageOf } from '#base/error-of.ts';
+import { causeOf, request } from './http-request.ts';
 import type { NoAnswer } from './pod-http.ts';
 import { PodLine } from './pod-line.ts';
 import type { Hop } from './redirect.ts';
@@ -39,44 +42,62 @@ class RoundTrip {
   readonly #line: PodLine;
   readonly #context: RoundTripContext;
   readonly #resolve: (answer: HopAnswer) => void;
-  readonly #chunks: Uint8Array[] = [];
+  readonly #chunks: Buffer[] = [];
   #length = 0;
   #isSent = false;
-  #head = { status: 0, location: '', contentType: '' };
+  #answered: IncomingMessage | undefined;
 
   constructor(hop: Hop, context: RoundTripContext) {
     const { promise, resolve } = Promise.withResolvers<HopAnswer>();
-    this.answer = promise;
+    // Not within an event of the request: node:http goes on with the connection after it. Were that gone at once, as TLS
+    // through a tunnel can be, it would free its parser twice, and give one parser to two of the next connections.
+    this.answer = promise.finally(() => this.#line.destroy());
     this.#resolve = resolve;
     this.#context = context;
     this.#line = new PodLine(hop, context.proxy === undefined ? undefined : new URL(context.proxy));
     context.ending.addEventListener('abort', this.#giveUp, { once: true });
     if (context.ending.aborted) this.#giveUp();
-    else this.#dispatch(hop);
+    else void this.#send(hop);
   }
 
-  #dispatch(hop: Hop): void {
+  async #send(hop: Hop): Promise<void> {
+    try {
+      this.#sendOver(await this.#line.open(), hop);
+    } catch (error) {
+      this.#fail(errorOf(error));
+    }
+  }
+
+  #sendOver(socket: Socket, { method, host }: Hop): void {
     const { path, headers } = this.#line;
-    const request = {
+    const sent = request({
+      method,
       path,
-      method: hop.method,
-      headers: { ...this.#context.headers, ...headers },
-      body: null,
-    };
-    this.#line.client.dispatch(request, {
-      onRequestStart: () => {
-        this.#isSent = true;
-      },
-      onResponseStart: (_, status, answered) => {
-        const location = textHeader(answered['location']);
-        this.#head = { status, location, contentType: textHeader(answered['content-type']) };
-      },
-      onResponseData: (_, chunk) => this.#take(chunk),
-      onResponseEnd: () => {
-        const body = Buffer.concat(this.#chunks).toString();
-        this.#end({ kind: 'answered', ...this.#head, body });
-      },
-      onResponseError: (_, error) => this.#fail(error),
+      // Host stands first (RFC 9112, 3.2), and no header of the call replaces one of the line.
+      headers: { host, ...this.#context.headers, ...headers },
+      createConnection: () => socket,
+    });
+    this.#isSent = true;
+    sent.once('response', (answer) => this.#read(answer));
+    // An answer like any other, to us; without a listener no event would come at all.
+    sent.once('upgrade', (answer) => this.#read(answer));
+    sent.on('error', (error) => this.#fail(error));
+    sent.end();
+  }
+
+  #read(answer: IncomingMessage): void {
+    const { statusCode: status = 0, headers } = answer;
+    if (status < 200) {
+      this.#fail(new Error(`it answers ${status}, which is no final status`));
+      return;
+    }
+    this.#answered = answer;
+    answer.on('data', (chunk: Buffer) => this.#take(chunk));
+    answer.on('error', (error) => this.#fail(error));
+    answer.once('end', () => {
+      const { location = '', 'content-type': contentType = '' } = headers;
+      const body = Buffer.concat(this.#chunks).toString();
+      this.#end({ kind: 'answered', status, location, contentType, body });
     });
   }
 
@@ -85,7 +106,7 @@ class RoundTrip {
     this.#end({ kind, why: '', isSent: this.#isSent });
   };
 
-  #take(chunk: Uint8Array): void {
+  #take(chunk: Buffer): void {
     this.#length += chunk.byteLength;
     if (this.#length <= this.#context.maxBody) {
       this.#chunks.push(chunk);
@@ -95,8 +116,10 @@ class RoundTrip {
     this.#end({ kind: 'too-large', why, isSent: true });
   }
 
-  #fail(error: unknown): void {
-    const why = messageOf(errorOf(error));
+  #fail(error: Error): void {
+    // What comes after a whole answer, such as bytes that belong to none, takes nothing from it.
+    if (this.#answered?.complete === true) return;
+    const why = causeOf(error);
     if (this.#isSent) this.#end({ kind: 'broken', why, isSent: true });
     // A proxy that refuses says nothing of the pod.
     else if (isRefusal(error) && this.#context.proxy === undefined) {
@@ -104,18 +127,13 @@ class RoundTrip {
     } else this.#end({ kind: 'unreachable', why, isSent: false });
   }
 
-  /** Ends with the first outcome; undici goes on telling of the end of the connection. */
+  /** Ends with the first outcome; the end of the connection has events, too. */
   #end(answer: HopAnswer): void {
     this.#context.ending.removeEventListener('abort', this.#giveUp);
     this.#resolve(answer);
-    this.#line.destroy();
   }
 }
 
-function textHeader(value: string | string[] | undefined): string {
-  return typeof value === 'string' ? value : (value?.[0] ?? '');
-}
-
-function isRefusal(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+function isRefusal(error: Error): boolean {
+  return 'code' in error && error.code === 'ECONNREFUSED';
 }

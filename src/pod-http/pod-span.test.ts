@@ -6,8 +6,8 @@ import { ScriptedHttpServer } from '#support/contracts/scripted-http-server.ts';
 import type { Script } from '#support/contracts/transport-under-test.ts';
 import { keptTracing } from '#support/telemetry/kept-tracing.ts';
 import type { SeenSpan } from '#support/telemetry/otlp-spans.ts';
+import { createPodHttp } from './network-pod-http.ts';
 import type { PodAnswer } from './pod-http.ts';
-import { createPodHttp } from './undici-pod-http.ts';
 
 interface TracedCall {
   readonly answer: PodAnswer;

@@ -37,10 +37,10 @@ export interface PodHttpOptions {
 
 /** Returns HTTP to pods over the network: a connection per request, open no longer than it. */
 export function createPodHttp(options: PodHttpOptions): PodHttp {
-  return new UndiciPodHttp(options);
+  return new NetworkPodHttp(options);
 }
 
-class UndiciPodHttp implements PodHttp {
+class NetworkPodHttp implements PodHttp {
   readonly #options: PodHttpOptions;
   readonly #lanes: CallLanes;
   /** Ends each call that has begun. Not one signal for all: adding a listener costs time for each that is there. */

@@ -10,10 +10,10 @@ import { ScriptedHttpServer } from '#support/contracts/scripted-http-server.ts';
 import type { Script } from '#support/contracts/transport-under-test.ts';
 import { FakePodHttp } from '#support/pods/fake-pod-http.ts';
 import { PodFleetServer } from '#support/pods/pod-fleet-server.ts';
+import { createPodHttp, type PodHttpOptions } from './network-pod-http.ts';
 import type { PodCall, PodRoundTrip } from './pod-http.ts';
-import { createPodHttp, type PodHttpOptions } from './undici-pod-http.ts';
 
-podHttpContract('undici through a proxy', async (fleet, clock) => {
+podHttpContract('the network, through a proxy', async (fleet, clock) => {
   const server = new PodFleetServer(fleet, clock);
   const proxy = await server.listen();
   const podHttp = createPodHttp({
