@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorOf, messageOf } from '#base/error-of.ts';
-import { causeOf, request } from './http-request.ts';
+import { causeOf } from '#kubernetes/transport/http-failure.ts';
+import { request } from './http-request.ts';
 import type { NoAnswer } from './pod-http.ts';
 import { PodLine } from './pod-line.ts';
 import type { Hop } from './redirect.ts';

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { causeOf, request } from './http-request.ts';
+import { causeOf } from '#kubernetes/transport/http-failure.ts';
+import { request } from './http-request.ts';
 
 /** Where a tunnel leads, and what its proxy is asked with. */
 export interface Tunnel {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock, Timer } from '#base/clock.ts';
-import { messageOf } from '#base/error-of.ts';
+import { causeOf } from './http-failure.ts';
 import { type ByteRequest, TransportError, type TransportFailure } from './transport.ts';
 
 /** The status and headers of an answer; header names in lower case. */
@@ -175,13 +175,6 @@ function explain(failure: TransportFailure, cause: unknown, request: ByteRequest
     case 'aborted':
       return 'the call was aborted';
     default:
-      return cause instanceof Error ? reasonOf(cause) : String(cause);
+      return cause instanceof Error ? causeOf(cause) : String(cause);
   }
-}
-
-/** What Node says of a connection that the server ended before its answer, or before the end of it. */
-const ended: ReadonlySet<string> = new Set(['aborted', 'socket hang up']);
-
-function reasonOf(cause: Error): string {
-  return ended.has(cause.message) ? 'the server closed the connection' : messageOf(cause);
 }
