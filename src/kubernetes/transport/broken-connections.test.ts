@@ -199,6 +199,16 @@ suite('Connections that are still being made', () => {
       }
     },
   );
+  test('are closed where the proxy refuses, and does not close them', wait, async (context) => {
+    const proxy = await rawServer(context, (socket) =>
+      socket.once('data', () => socket.write('HTTP/1.1 407 Authentication Required\r\n\r\n')),
+    );
+    const transport = transportTo(context, 'https://api.test', {
+      proxy: `http://127.0.0.1:${proxy.port}`,
+    });
+    await assert.rejects(transport.request({ method: 'GET', path: '/' }), failure('not-sent'));
+    await open(proxy, 0);
+  });
   test('end with the transport, whatever step a proxy never answers', wait, async (context) => {
     const silent = await rawServer(context, (socket) => socket.resume());
     const secure = await rawServer(context, (socket) => socket.resume(), true);
@@ -264,4 +274,23 @@ suite('Calls of the caller', () => {
     }
     assert.ok(seen.every((head) => head.startsWith('GET ')));
   });
+});
+
+test('A connection whose server answers what it never reads is given up', wait, async (context) => {
+  const server = await rawServer(context, (socket) =>
+    socket.once('data', () => {
+      socket.pause();
+      socket.write(answer);
+    }),
+  );
+  const clock = new ManualClock();
+  const options = { clock, connections: 1 };
+  const transport = transportTo(context, `http://127.0.0.1:${server.port}`, options);
+  const body = 'x'.repeat(16_000_000);
+  assert.equal((await transport.request({ method: 'PATCH', path: '/', body })).status, 200);
+  const next = transport.request({ method: 'GET', path: '/' });
+  assert.equal(server.count(), 1);
+  clock.advance(seconds(10));
+  assert.equal((await next).status, 200);
+  assert.equal(server.count(), 2);
 });

@@ -65,6 +65,9 @@ export interface RequestSteps {
 
 type MakeConnection = Agent['createConnection'];
 
+/** To be called when a connection is ready: null, or when it is not to be: why. */
+type Ready = (error: Error | null) => void;
+
 /** The connections to one server, kept alive between requests. Owns every socket, also one that is still connecting. */
 export class Connections {
   readonly #options: ConnectionsOptions;
@@ -153,15 +156,15 @@ export class Connections {
   /** Makes connections as Node does, which knows proxies of HTTP; its own certificates are read for each. */
   #asNode(ofNode: MakeConnection, isProxied: boolean): MakeConnection {
     return (options, done) => {
-      const tunnel: { ready?: () => void } = {};
+      const tunnel: { ready?: Ready } = {};
       const socket = ofNode({ ...options, ...(this.#isSecure && this.#secured()) }, (...made) => {
-        tunnel.ready?.();
+        tunnel.ready?.(made[0]);
         done?.(...made);
       });
       if (socket === null || socket === undefined) return socket;
       const ready = this.#own(socket);
       if (isProxied && this.#isSecure) tunnel.ready = ready;
-      else socket.once(readyOf(socket), ready);
+      else socket.once(readyOf(socket), () => ready(null));
       return socket;
     };
   }
@@ -176,15 +179,15 @@ export class Connections {
       const tunnel = socksTunnel(proxy, { place: this.#place, secured });
       const ready = this.#own(tunnel.base);
       void hand(tunnel, (...made) => {
-        ready();
+        ready(made[0]);
         done?.(...made);
       });
       return undefined;
     };
   }
 
-  /** Ends a connection with the others, or when it takes too long, until it is ready. @returns to be called then */
-  #own(socket: Duplex): () => void {
+  /** Ends a connection with the others, or when it takes too long, until it is ready. */
+  #own(socket: Duplex): Ready {
     this.#unready.add(socket);
     // Whatever happens to it is reported by its request; an event that nothing listens for would end the process.
     socket.on('error', () => undefined);
@@ -199,7 +202,11 @@ export class Connections {
       this.#unready.delete(socket);
     };
     socket.once('close', forget);
-    return forget;
+    return (error) => {
+      forget();
+      // Node keeps nothing of a tunnel that was not built, and would leave its connection open.
+      if (error !== null) socket.destroy();
+    };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Clock } from '#base/clock.ts';
+import { seconds } from '#base/units.ts';
 import { ChunkQueue } from './chunk-queue.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
 import { Exchange } from './exchange.ts';
@@ -43,6 +44,9 @@ export interface ByteTransport extends Transport {
 export function createHttpTransport(options: HttpTransportOptions): ByteTransport {
   return new HttpTransport(options);
 }
+
+/** How long a server may take to read the rest of a request that it has answered. */
+const requestsReadWithin = seconds(10);
 
 /** What reads an answer. */
 interface AnswerReader {
@@ -173,7 +177,10 @@ class HttpTransport implements ByteTransport {
     const fail = (error: Error): void => this.#fail(exchange, error);
     sent.once('response', (answer) => {
       answer.on('data', reader.arrived);
-      answer.once('end', reader.ended);
+      answer.once('end', () => {
+        reader.ended();
+        if (!sent.writableFinished) this.#endUnread(sent);
+      });
       answer.on('error', fail);
       reader.begun(answer);
     });
@@ -182,6 +189,15 @@ class HttpTransport implements ByteTransport {
     sent.once('close', () => {
       if (exchange.head.status === 0) fail(new Error('the connection was closed'));
     });
+  }
+
+  /** Ends a connection whose server answered before it had read the request, if it does not go on to read it: it would never be free. */
+  #endUnread(sent: ClientRequest): void {
+    const limit = this.#clock.timer(requestsReadWithin, () => void sent.destroy(), {
+      owner: 'request that is answered before it is read',
+      background: true,
+    });
+    sent.once('close', () => limit.cancel());
   }
 
   #fail(exchange: Exchange, error: Error): void {
