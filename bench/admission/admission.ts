@@ -13,11 +13,11 @@ const stormConnections = 200;
 const program = 'admission-process.ts';
 
 interface Load {
-  /** Times that both servers are measured, in turns. */
-  readonly pairs: number;
-  /** Reviews before anything is measured. */
+  /** Times that each server is measured, in turns. */
+  readonly turns: number;
+  /** Reviews of a turn before it is measured. */
   readonly warmUp: number;
-  /** Reviews as fast as they are answered. */
+  /** Reviews of a turn, as fast as they are answered. */
   readonly flood: number;
   /** Reviews at a fixed rate, and that rate a second. */
   readonly paced: number;
@@ -25,8 +25,8 @@ interface Load {
 }
 
 const loads: Readonly<Record<Size, Load>> = {
-  full: { pairs: 3, warmUp: 10_000, flood: 40_000, paced: 10_000, rate: 1_000 },
-  tiny: { pairs: 1, warmUp: 50, flood: 200, paced: 50, rate: 500 },
+  full: { turns: 8, warmUp: 2_000, flood: 20_000, paced: 10_000, rate: 1_000 },
+  tiny: { turns: 1, warmUp: 50, flood: 200, paced: 50, rate: 500 },
 };
 
 /** What the webhook server costs, and what a stranger can make it cost. */
@@ -45,7 +45,7 @@ async function measure(size: Size): Promise<Findings> {
   const bare = await startServer('bare-review-server.ts', want);
   const before = machineReading();
   const costs: { readonly own: number; readonly bare: number }[] = [];
-  while (costs.length < load.pairs) {
+  while (costs.length < load.turns) {
     costs.push({ own: await costOf(own, load, review), bare: await costOf(bare, load, review) });
   }
   const open = await connectTo(own.server, connections);
@@ -55,11 +55,12 @@ async function measure(size: Size): Promise<Findings> {
   const storm = await handshakes(own.server, review);
   const machine = loadSince(before);
   await Promise.all([own, bare].map(({ child }) => stop(child)));
-  const ratio = percentile(
-    costs.map((each) => each.own / each.bare),
-    0.5,
-  );
-  const pairs = costs.map((each) => `${each.own.toFixed(0)} ÷ ${each.bare.toFixed(0)} µs`);
+  // What else runs on the machine adds about as much to either, so that a median of ratios is the lower the busier it is.
+  const least = {
+    own: Math.min(...costs.map((each) => each.own)),
+    bare: Math.min(...costs.map((each) => each.bare)),
+  };
+  const turns = costs.map((each) => `${each.own.toFixed(0)} ÷ ${each.bare.toFixed(0)}`);
   return {
     bench: 'admission',
     setting: `reviews of ${bytes} bytes, ${connections} in flight with TLS, log level debug; compile cache on; client and server in separate processes; ${machine}`,
@@ -67,8 +68,8 @@ async function measure(size: Size): Promise<Findings> {
       bounded(
         'CPU a review ÷ bare HTTPS',
         {
-          value: ratio,
-          how: `the median of ${costs.length} turns of ${load.flood} reviews, against a server of Node that reads the same bodies and answers the same bytes: ${pairs.join(', ')}`,
+          value: least.own / least.bare,
+          how: `the least of ${costs.length} turns of ${load.flood} reviews each, against a server of Node that reads the same bodies and answers the same bytes: ${turns.join(', ')} µs`,
         },
         size,
       ),

@@ -70,20 +70,16 @@ function textMap(
   const map = metadata[member];
   if (isAbsent(map)) return valid(none);
   if (!isJsonObject(map)) return invalid(`metadata.${member}`, 'must be an object');
-  const wrong = Object.entries(map).find(([, value]) => !isText(value));
-  if (wrong !== undefined) {
-    return invalid(`metadata.${member}[${JSON.stringify(wrong[0])}]`, 'must be a string');
+  const texts = new Map<string, string>();
+  for (const key of Object.keys(map)) {
+    // Go reads null as an empty text.
+    const value = map[key] ?? '';
+    if (typeof value !== 'string') {
+      return invalid(`metadata.${member}[${JSON.stringify(key)}]`, 'must be a string');
+    }
+    texts.set(key, value);
   }
-  return valid(new Map(Object.entries(map).map(([key, value]) => [key, textIn(value)])));
-}
-
-/** Reports whether `value` is a text; Go reads null as an empty one. */
-function isText(value: JsonValue | undefined): boolean {
-  return typeof value === 'string' || value === null;
-}
-
-function textIn(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : '';
+  return valid(texts);
 }
 
 function isAbsent(value: JsonValue | undefined): boolean {

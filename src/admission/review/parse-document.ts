@@ -42,44 +42,41 @@ function wrongKind(kind: GroupVersionKind): ParsedReview {
 }
 
 /** A member that has another type makes the whole review unreadable, as it does for the peer. */
-class RequestReader {
-  readonly #request: JsonObject;
+class MemberReader {
+  readonly #object: JsonObject;
   readonly #path: string;
-  problem: Parsed<never> | undefined;
+  readonly #problems: Parsed<never>[];
 
-  constructor(request: JsonObject, path: string) {
-    this.#request = request;
+  /** @param problems gets what is wrong, in the order in which it is read */
+  constructor(object: JsonObject, path: string, problems: Parsed<never>[]) {
+    this.#object = object;
     this.#path = path;
+    this.#problems = problems;
   }
 
   text(member: string): string {
-    const value = this.#request[member];
+    const value = this.#object[member];
     if (typeof value === 'string') return value;
     if (!isAbsent(value)) this.#refuse(member, 'a string');
     return '';
   }
 
   flag(member: string): boolean {
-    const value = this.#request[member];
+    const value = this.#object[member];
     if (typeof value === 'boolean') return value;
     if (!isAbsent(value)) this.#refuse(member, 'true or false');
     return false;
   }
 
-  texts(member: string, names: readonly string[]): readonly string[] {
-    const value = this.#request[member];
-    if (isJsonObject(value)) {
-      const inner = new RequestReader(value, `${this.#path}.${member}`);
-      const found = names.map((name) => inner.text(name));
-      this.problem ??= inner.problem;
-      return found;
-    }
-    if (!isAbsent(value)) this.#refuse(member, 'an object');
-    return names.map(() => '');
+  object(member: string): MemberReader {
+    const value = this.#object[member];
+    const isObject = isJsonObject(value);
+    if (!isObject && !isAbsent(value)) this.#refuse(member, 'an object');
+    return new MemberReader(isObject ? value : {}, `${this.#path}.${member}`, this.#problems);
   }
 
   #refuse(member: string, wanted: string): void {
-    this.problem ??= invalid(`${this.#path}.${member}`, `must be ${wanted}`);
+    this.#problems.push(invalid(`${this.#path}.${member}`, `must be ${wanted}`));
   }
 }
 
@@ -90,27 +87,36 @@ function isAbsent(value: JsonValue | undefined): boolean {
 function parseRequest(value: JsonValue | undefined): Parsed<AdmissionRequest> {
   if (isAbsent(value)) return invalid('request', 'is missing');
   if (!isJsonObject(value)) return invalid('request', 'must be an object');
-  const reader = new RequestReader(value, 'request');
-  const [group = '', version = '', kind = ''] = reader.texts('kind', ['group', 'version', 'kind']);
-  const [resource = '', resourceGroup = ''] = reader.texts('resource', [
-    'resource',
-    'group',
-    'version',
-  ]);
-  const [userName = ''] = reader.texts('userInfo', ['username']);
+  const problems: Parsed<never>[] = [];
+  const reader = new MemberReader(value, 'request', problems);
   const request: AdmissionRequest = {
+    kind: kindIn(reader.object('kind')),
+    ...resourceIn(reader.object('resource')),
+    userName: reader.object('userInfo').text('username'),
     uid: reader.text('uid'),
-    kind: { group, version, kind },
-    resourceGroup,
-    resource,
     subResource: reader.text('subResource'),
     name: reader.text('name'),
     namespace: reader.text('namespace'),
     operation: reader.text('operation'),
-    userName,
     isDryRun: reader.flag('dryRun'),
     object: value['object'],
     oldObject: value['oldObject'],
   };
-  return reader.problem ?? valid(request);
+  const [problem] = problems;
+  return problem ?? valid(request);
+}
+
+function kindIn(reader: MemberReader): GroupVersionKind {
+  return {
+    group: reader.text('group'),
+    version: reader.text('version'),
+    kind: reader.text('kind'),
+  };
+}
+
+function resourceIn(reader: MemberReader): Pick<AdmissionRequest, 'resource' | 'resourceGroup'> {
+  const found = { resource: reader.text('resource'), resourceGroup: reader.text('group') };
+  // Of no use, but one of another type makes the review unreadable, too.
+  reader.text('version');
+  return found;
 }

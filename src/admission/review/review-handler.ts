@@ -84,19 +84,18 @@ interface HandlingOptions extends ReviewHandlerOptions {
 
 /** Takes one review from HTTP to its webhook and back. */
 function handle(
-  routed: RoutedWebhook,
+  { webhook, route }: RoutedWebhook,
   { contentType, body, caller }: PostedReview,
   options: HandlingOptions,
 ): PostedAnswer | Promise<PostedAnswer> {
   if (!isJson(contentType)) return refusal('wrong content type', options);
-  const { webhook } = routed;
   const parsed = parseReview(body, webhook.objects);
   if (parsed.kind === 'unreadable') {
     options.log.debug('admission review cannot be read', { path: webhook.path, why: parsed.text });
     return refusal(parsed.text, options);
   }
   // From here on nothing holds the body, however long the webhook asks others.
-  return new Judgement({ ...routed, review: parsed.review, caller }, options).answer();
+  return new Judgement({ webhook, route, review: parsed.review, caller }, options).answer();
 }
 
 /** Reports whether a content type is JSON, whatever parameters follow. */
@@ -119,26 +118,20 @@ interface Case extends RoutedWebhook {
 
 /** One review while its webhook judges it. */
 class Judgement implements ReviewContext {
-  readonly #webhook: Webhook;
-  readonly #route: string;
-  readonly #review: Review;
-  readonly #caller: Caller;
+  readonly #case: Case;
   readonly #options: HandlingOptions;
   #deadline: RunningDeadline | undefined;
 
-  constructor({ webhook, route, review, caller }: Case, options: HandlingOptions) {
-    this.#webhook = webhook;
-    this.#route = route;
-    this.#review = review;
-    this.#caller = caller;
+  constructor(reviewed: Case, options: HandlingOptions) {
+    this.#case = reviewed;
     this.#options = options;
   }
 
   deadline(): RunningDeadline {
     if (this.#deadline !== undefined) return this.#deadline;
     const { clock, requestTimeout } = this.#options;
-    const { query, begun, onLeave } = this.#caller;
-    const { patience } = this.#webhook;
+    const { query, begun, onLeave } = this.#case.caller;
+    const { patience } = this.#case.webhook;
     const deadline = startDeadline(clock, begun, spanOf({ requestTimeout, patience, query }));
     onLeave(() => deadline.abort('the caller left'));
     this.#deadline = deadline;
@@ -146,11 +139,11 @@ class Judgement implements ReviewContext {
   }
 
   answer(): PostedAnswer | Promise<PostedAnswer> {
-    const { request } = this.#review;
+    const { request } = this.#case.review;
     this.#options.span?.set(reviewAttributes(request));
     this.#logReview(request);
     try {
-      const said = this.#webhook.judge(request, this);
+      const said = this.#case.webhook.judge(request, this);
       if (!(said instanceof Promise)) return this.#answered(said);
       return said
         .catch((error: unknown) => this.#failed(error))
@@ -163,8 +156,8 @@ class Judgement implements ReviewContext {
   /** Denies after a fault of this program: what may be governed is not let through (HOOK-1). */
   #failed(error: unknown): ReviewDecision {
     const { message } = errorOf(error);
-    const { path } = this.#webhook;
-    const { uid } = this.#review.request;
+    const { path } = this.#case.webhook;
+    const { uid } = this.#case.review.request;
     this.#options.span?.fail(error);
     this.#options.log.error('admission webhook failed', { path, uid, err: errorOf(error) });
     const causes = [{ reason: 'InternalError', message }];
@@ -175,10 +168,10 @@ class Judgement implements ReviewContext {
   #answered(decision: ReviewDecision): PostedAnswer {
     const isLate = this.#deadline?.signal.aborted === true;
     this.#deadline?.release();
-    this.#options.countReview?.(this.#route, reviewOutcome(decision, isLate));
+    this.#options.countReview?.(this.#case.route, reviewOutcome(decision, isLate));
     this.#options.span?.set(decisionAttributes(decision));
     this.#logDecision(decision);
-    const body = reviewAnswer(this.#review, decision);
+    const body = reviewAnswer(this.#case.review, decision);
     return { status: 200, contentType: 'application/json', body };
   }
 
@@ -186,7 +179,7 @@ class Judgement implements ReviewContext {
   #logReview(request: AdmissionRequest): void {
     const { kind, resource, namespace, name, uid, userName, operation, isDryRun } = request;
     this.#options.log.debug('admission review', {
-      path: this.#webhook.path,
+      path: this.#case.webhook.path,
       'request.gvk': `${kind.group}/${kind.version}, Kind=${kind.kind}`,
       'request.uid': uid,
       'request.operation': operation,
@@ -201,7 +194,7 @@ class Judgement implements ReviewContext {
   /** Tells what became of it. */
   #logDecision(decision: ReviewDecision): void {
     this.#options.log.debug('admission review answered', {
-      uid: this.#review.request.uid,
+      uid: this.#case.review.request.uid,
       allowed: decision.isAllowed,
       message: decision.message,
       warnings: decision.isAllowed ? decision.warnings : undefined,

@@ -33,6 +33,8 @@ export interface ListenerExchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   readonly target: RequestTarget;
+  /** When the request arrived. */
+  readonly begun: Monotonic;
 }
 
 /** Answers one request; a fault of this program ends its connection. */
@@ -67,10 +69,9 @@ export function admissionListener(options: AdmissionListenerOptions): AdmissionL
     const handler = handlers.get(target.path);
     if (handler === undefined) return writeResponse(outgoing, elsewhere(incoming));
     if (!underWay.enter(incoming, outgoing)) return refuse(outgoing, 'too-many');
-    const begun = clock.monotonic();
     const failed = (error: unknown): void => fault(outgoing, error);
     readBody(incoming, room, {
-      use: (read) => answerBody({ ...exchange, begun }, read, { handler, failed }),
+      use: (read) => answerBody(exchange, read, { handler, failed }),
       failed,
     });
   };
@@ -105,17 +106,13 @@ function elsewhere({ url = '' }: IncomingMessage): WholeResponse {
   return { status: 404, body: '404 page not found\n' };
 }
 
-interface BegunExchange extends ListenerExchange {
-  readonly begun: Monotonic;
-}
-
 interface Answering {
   readonly handler: Handler;
   readonly failed: (error: unknown) => void;
 }
 
 function answerBody(
-  { incoming, outgoing, target, begun }: BegunExchange,
+  { incoming, outgoing, target, begun }: ListenerExchange,
   read: ReadBody,
   { handler, failed }: Answering,
 ): void {

@@ -99,7 +99,8 @@ class TlsServer implements AdmissionServer {
     };
     try {
       this.#server = createServer({ ...pem(certificate), ...timeouts }, (incoming, outgoing) => {
-        const exchange = { incoming, outgoing, target: requestTarget(incoming.url ?? '') };
+        const begun = options.clock.monotonic();
+        const exchange = { incoming, outgoing, target: requestTarget(incoming.url ?? ''), begun };
         this.#queue.noteRequest(incoming, outgoing);
         this.#observe(exchange);
         listener(exchange);
@@ -168,11 +169,10 @@ class TlsServer implements AdmissionServer {
   }
 
   /** Counts and times the request by what was really sent. */
-  #observe({ incoming, outgoing, target }: ListenerExchange): void {
+  #observe({ incoming, outgoing, target, begun }: ListenerExchange): void {
     const { metrics, clock } = this.#options;
     const { method = '', headers } = incoming;
     const route = this.#routeOf(target.path);
-    const begun = clock.monotonic();
     const isToEnd = this.#closed !== undefined || this.#queue.isToYield(incoming);
     if (isToEnd) outgoing.setHeader('connection', 'close');
     metrics.changeInflight(method, route, 1);

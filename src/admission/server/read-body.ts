@@ -101,67 +101,67 @@ export interface BodyReader {
  * and without promises: these would be a tenth of what a review costs.
  */
 export function readBody(request: IncomingMessage, room: BodyRoom, reader: BodyReader): void {
-  const stated = Number(request.headers['content-length'] ?? 0);
-  const stop = (): void => void request.off('data', onData).pause();
-  const reading = new Reading(room, { ...reader, stop }, stated);
-  const onData = (chunk: Buffer): void => {
-    const problem = reading.add(chunk);
-    if (problem !== undefined) reading.settle({ kind: problem });
-  };
-  if (stated > maxBody) {
+  const reading = new Reading(request, room, reader);
+  if (reading.stated > maxBody) {
     reading.settle({ kind: 'too-long' });
     return;
   }
   const broken = (): void => reading.settle({ kind: 'broken' });
-  request.on('data', onData);
+  request.on('data', (chunk: Buffer) => reading.add(chunk));
   request.on('end', () => reading.ended());
   request.on('error', broken);
   request.on('close', broken);
 }
 
-interface StoppableReader extends BodyReader {
-  /** Takes no more of the body. */
-  readonly stop: () => void;
-}
-
 class Reading implements HeldBody {
+  /** The length that the request states; not a number where that is none. */
+  readonly stated: number;
+  readonly #request: IncomingMessage;
   readonly #room: BodyRoom;
-  readonly #reader: StoppableReader;
+  readonly #reader: BodyReader;
   #chunks: Buffer[] = [];
   /** Takes the place of the chunks of a long body: else it would be in memory twice when it is whole. */
   #long: Buffer | undefined;
   #length = 0;
-  readonly #stated: number;
   /** When the last {@link slowBytes} had come, or it began; and how long it was then. */
-  #pace: { readonly at: Monotonic; readonly length: number };
+  #paceAt: Monotonic;
+  #paceLength = 0;
   #isSettled = false;
 
-  constructor(room: BodyRoom, reader: StoppableReader, stated: number) {
-    this.#stated = stated;
+  constructor(request: IncomingMessage, room: BodyRoom, reader: BodyReader) {
+    this.stated = Number(request.headers['content-length'] ?? 0);
+    this.#request = request;
     this.#room = room;
     this.#reader = reader;
-    this.#pace = { at: room.now(), length: 0 };
+    this.#paceAt = room.now();
     room.add(this);
   }
 
   isSlow(now: Monotonic): boolean {
-    return now - this.#pace.at >= slowTime;
+    return now - this.#paceAt >= slowTime;
   }
 
   drop(): void {
     this.settle({ kind: 'too-slow' });
   }
 
-  add(chunk: Buffer): 'too-long' | 'no-room' | undefined {
+  add(chunk: Buffer): void {
+    // Pieces of what was given up may be on their way.
+    if (this.#isSettled) return;
     const length = this.#length + chunk.length;
-    if (length > maxBody) return 'too-long';
-    if (!this.#room.take(chunk.length, length, this)) return 'no-room';
+    if (length > maxBody) this.settle({ kind: 'too-long' });
+    else if (this.#room.take(chunk.length, length, this)) this.#append(chunk, length);
+    else this.settle({ kind: 'no-room' });
+  }
+
+  #append(chunk: Buffer, length: number): void {
     if (this.#long === undefined && length > longBody) this.#lengthen();
     this.#long?.set(chunk, this.#length);
     if (this.#long === undefined) this.#chunks.push(chunk);
     this.#length = length;
-    if (length - this.#pace.length >= slowBytes) this.#pace = { at: this.#room.now(), length };
-    return undefined;
+    if (length - this.#paceLength < slowBytes) return;
+    this.#paceAt = this.#room.now();
+    this.#paceLength = length;
   }
 
   ended(): void {
@@ -174,8 +174,8 @@ class Reading implements HeldBody {
     this.#isSettled = true;
     this.#chunks = [];
     this.#long = undefined;
-    const { use, failed, stop } = this.#reader;
-    if (read.kind !== 'whole') stop();
+    const { use, failed } = this.#reader;
+    if (read.kind !== 'whole') this.#request.pause();
     try {
       use(read);
     } catch (error) {
@@ -187,8 +187,8 @@ class Reading implements HeldBody {
 
   /** Lengthens what holds the body: memory that nothing was written to yet costs nothing. */
   #lengthen(): void {
-    const isStated = this.#stated > longBody && this.#stated <= maxBody;
-    this.#long = Buffer.allocUnsafeSlow(isStated ? this.#stated : maxBody);
+    const isStated = this.stated > longBody && this.stated <= maxBody;
+    this.#long = Buffer.allocUnsafeSlow(isStated ? this.stated : maxBody);
     let at = 0;
     for (const chunk of this.#chunks) {
       this.#long.set(chunk, at);

@@ -110,13 +110,14 @@ export class ConnectionPlaces {
     this.#touch(place);
     place.isIdle = false;
     let counted = 0;
-    const count = (): void => {
+    let isOver = false;
+    incoming.on('end', () => {
+      if (isOver) return;
       counted = 1;
       place.answering += 1;
-    };
-    incoming.once('end', count);
-    outgoing.once('close', () => {
-      incoming.off('end', count);
+    });
+    outgoing.on('close', () => {
+      isOver = true;
       place.answering -= counted;
       place.isIdle = place.answering === 0;
       this.#touch(place);

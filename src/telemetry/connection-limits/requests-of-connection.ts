@@ -19,7 +19,7 @@ export class RequestsOfConnection {
       return false;
     }
     this.#underWay.set(socket, count + 1);
-    outgoing.once('close', () => {
+    outgoing.on('close', () => {
       this.#underWay.set(socket, (this.#underWay.get(socket) ?? 1) - 1);
     });
     return true;

@@ -61,8 +61,9 @@ export function createHttpServerMetrics(registry: MetricsRegistry): HttpServerMe
   return {
     changeInflight: (received, route, change) =>
       inflight.add({ method: methodLabel(received), route }, change),
-    observeServed: ({ route, status, isWebSocket, ...request }) => {
+    observeServed: (request) => {
       const method = methodLabel(request.method);
+      const { route, status, isWebSocket } = request;
       const labels = { method, route, status_code: String(status), ws: String(isWebSocket) };
       duration.observe(labels, request.duration / 1_000);
       requestBytes.observe({ method, route }, request.requestBytes);
