@@ -35,8 +35,8 @@ test('a production install holds nothing that only a kubeconfig needs', () => {
     production.filter((path) => path.includes('@kubernetes/')),
     [],
   );
-  // 29 for the operator, 3 for proxies of SOCKS5, 7 for what it traces with, 4 for the grammar of PromQL, 25 for the SDK of AWS, 14 for that of Slack.
-  assert.ok(production.length <= 82, `${production.length} packages`);
+  // 15 for the operator, 3 for proxies of SOCKS5, 7 for what it traces with, 4 for the grammar of PromQL, 25 for the SDK of AWS, 14 for that of Slack.
+  assert.ok(production.length <= 68, `${production.length} packages`);
 });
 
 test('no package runs a script while it is installed', () => {
