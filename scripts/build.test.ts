@@ -265,6 +265,26 @@ describe('bundleInto()', () => {
     });
   }
 
+  test('makes a program in which a pattern is unknown where its engine was left behind', async () => {
+    const asked = join(folder, 'without-engine');
+    await bundleInto(asked, { entry: 'src/disruption-budget/pattern/compile-pattern.ts' });
+    const says = (part: string): string => {
+      const program = JSON.stringify(join(asked, 'rollout-operator.mjs'));
+      const ask = `import * as asked from ${program};console.log(asked.compilePattern('a').${part});`;
+      const args = ['--input-type=module', `--eval=${ask}`];
+      return spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout;
+    };
+    assert.equal(says('kind'), 'compiled\n');
+    writeFileSync(join(asked, 're2.mjs'), 'export const one = [1,');
+    assert.match(says('text'), /^a file of the program is damaged \(.+\): keep all files/);
+    rmSync(join(asked, 're2.mjs'));
+    assert.equal(says('kind'), 'unknown\n');
+    assert.equal(
+      says('text'),
+      `the file ${join(asked, 're2.mjs')} is missing: keep all files of the build in the folder of the program, and restart it after a new build\n`,
+    );
+  });
+
   test('has the command bedrock, which no operator loads', () => {
     const usage = /serves the reference deploy API/;
     assert.match(textOf(fileOf('bedrock.mjs')), usage);

@@ -19,17 +19,27 @@ export const compilePattern: PatternCompiler = (source) => {
   }
   const compiled = compiledBy(source);
   // Go lets two groups have one name. The engine does not, and nothing here looks at names.
-  if (compiled.kind === 'compiled' || !isDuplicateName(compiled.text)) return compiled;
+  if (compiled.kind !== 'refused' || !isDuplicateName(compiled.text)) return compiled;
   const again = compiledBy(renamed);
-  return again.kind === 'compiled' ? again : refused(again.text.replace(renamed, () => source));
+  return again.kind !== 'refused' ? again : refused(again.text.replace(renamed, () => source));
 };
+
+type Engine = ReturnType<typeof loadRe2>;
 
 function isDuplicateName(text: string): boolean {
   return text.startsWith('error parsing regexp: duplicate capture group name');
 }
 
 function compiledBy(source: string): CompiledPattern {
-  const { RE2JS, RE2JSException } = loadRe2();
+  try {
+    return compiledWith(loadRe2(), source);
+  } catch (error) {
+    // A budget whose pattern threw would be forgotten, and its pods given away.
+    return { kind: 'unknown', text: errorOf(error).message };
+  }
+}
+
+function compiledWith({ RE2JS, RE2JSException }: Engine, source: string): CompiledPattern {
   try {
     const compiled = RE2JS.compile(source);
     const pattern: Pattern = {

@@ -9,10 +9,12 @@ export interface Pattern {
   groupIn(text: string, group: number): string | undefined;
 }
 
-/** What became of a pattern; the text is what the compiler of Go says. */
+/** What became of a pattern; the text of what is refused is what the compiler of Go says. */
 export type CompiledPattern =
   | { readonly kind: 'compiled'; readonly pattern: Pattern }
-  | { readonly kind: 'refused'; readonly text: string };
+  | { readonly kind: 'refused'; readonly text: string }
+  /** The compiler itself failed: what the pattern says is unknown. */
+  | { readonly kind: 'unknown'; readonly text: string };
 
 /** Compiles a pattern as it stands; never throws. Time and memory are bounded, whatever the pattern. */
 export type PatternCompiler = (source: string) => CompiledPattern;

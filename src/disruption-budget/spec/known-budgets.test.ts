@@ -203,3 +203,18 @@ test('governing() goes by the last valid selector while an update is not valid',
   budgets.put(budget(2, { spec: spec(-1, { name: 'x' }) }));
   assert.equal(budgets.governing('test', pod).kind, 'one');
 });
+
+test('governing() is unclear under a budget whose pattern could not be compiled', () => {
+  const budgets = new KnownBudgets(() => ({
+    kind: 'unknown',
+    text: 'the file re2.mjs is missing',
+  }));
+  const partitioned = { ...spec(0), podNamePartitionRegex: 'ingester-([0-9]+)' };
+  assert.equal(budgets.put(budget(1, { spec: partitioned })), 'invalid');
+  const governing = budgets.governing('test', ingester);
+  assert.equal(governing.kind, 'unclear');
+  assert.equal(
+    governing.kind === 'unclear' && governing.text,
+    'ZoneAwarePodDisruptionBudget "ingester" cannot be read: podNamePartitionRegex cannot be compiled: the file re2.mjs is missing',
+  );
+});

@@ -120,6 +120,9 @@ function partitionsOf(
   // Without parentheses, so that of `a|b` only the ends are anchored, as at the peer.
   const compiled = compile(`^${regex}$`);
   if (compiled.kind === 'refused') return refuseRegex(compiled.text);
+  if (compiled.kind === 'unknown') {
+    return refuse(`podNamePartitionRegex cannot be compiled: ${compiled.text}`);
+  }
   const { pattern } = compiled;
   const group = groupOf(pattern, given);
   return {

@@ -201,7 +201,7 @@ describe('credentials for alarms', () => {
     const [finding] = await ask(keysIn(), { program: join(without, basename(bundled)) });
     assert.deepEqual(finding?.because, {
       reason: 'BadConfiguration',
-      message: `Cannot ask CloudWatch: the file ${join(without, sdk)} is missing: keep all files of the build in the folder of the program`,
+      message: `Cannot ask CloudWatch: the file ${join(without, sdk)} is missing: keep all files of the build in the folder of the program, and restart it after a new build`,
     });
   });
 });
