@@ -3,6 +3,7 @@ import type { Logger } from '#base/logger.ts';
 import type { Millis } from '#base/units.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Informer } from '#kubernetes/informer/informer.ts';
+import { withMissingFile } from '#telemetry/missing-file.ts';
 import type { CertificateMetrics } from '../metrics.ts';
 import type { WebhookConfigurationView, WebhookKind } from '../webhook-configuration.ts';
 import type { RunningCertificate } from '../x509/certificate-source.ts';
@@ -73,6 +74,6 @@ const unmanaged: BundlePort = Object.freeze({
 });
 
 const issueLazily: Issue = async (issuance) => {
-  const { issueSelfSigned } = await import('../x509/issue.ts');
+  const { issueSelfSigned } = await import('../x509/issue.ts').catch(withMissingFile);
   return issueSelfSigned(issuance);
 };

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { withMissingFile } from '#telemetry/missing-file.ts';
 import type { Place } from './connections.ts';
 import type { ConnectSettings } from './tls-settings.ts';
 
@@ -27,7 +28,10 @@ export function socksTunnel(proxy: URL, end: TunnelEnd): Tunnel {
 }
 
 async function pass(base: Socket, proxy: URL, { place, secured }: TunnelEnd): Promise<Socket> {
-  const [{ SocksClient }] = await Promise.all([import('socks'), once(base, 'connect')]);
+  const [{ SocksClient }] = await Promise.all([
+    import('socks').catch(withMissingFile),
+    once(base, 'connect'),
+  ]);
   await SocksClient.createConnection({
     command: 'connect',
     destination: { ...place },

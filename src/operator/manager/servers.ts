@@ -12,6 +12,7 @@ import type { HttpServerMetrics } from '#telemetry/http/http-server-metrics.ts';
 import { probeApp } from '#telemetry/http/probe-app.ts';
 import { scrapeApp } from '#telemetry/http/scrape-app.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
+import { withMissingFile } from '#telemetry/missing-file.ts';
 
 /** What the servers of this program share under the names of managers of controller-runtime. */
 export interface ManagerServerOptions {
@@ -66,7 +67,7 @@ export async function startScrapes(
     });
   }
   // Loaded here only: it brings the library of certificates with it.
-  const { issueSelfSigned } = await import('#certificate/x509/issue.ts');
+  const { issueSelfSigned } = await import('#certificate/x509/issue.ts').catch(withMissingFile);
   const certificate = await issueSelfSigned({
     dnsNames: ['localhost'],
     organization: 'rollout-operator',

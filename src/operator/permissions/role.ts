@@ -1,3 +1,4 @@
+import { errorOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Config } from '#config/config.ts';
 import type { Permissions } from '#control/optional-permissions.ts';
@@ -5,6 +6,8 @@ import { budgetPermissions } from '#disruption-budget/permissions.ts';
 import type { Permission } from '#kubernetes/authorization/permission.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { LeaderElection } from '#kubernetes/leader-election/leader-election.ts';
+import { withMissingFile } from '#telemetry/missing-file.ts';
+import type * as MissingRules from './missing-rules.ts';
 import { permissionsOf } from './permissions.ts';
 
 /** What {@link tellMissingRules} goes by. */
@@ -30,8 +33,8 @@ export async function tellMissingRules(
 ): Promise<void> {
   const tell = async (permissions: readonly Permission[]): Promise<void> => {
     if (signal.aborted || permissions.length === 0) return;
-    // Loaded here only: most starts need none of it.
-    const { missingRules } = await import('./missing-rules.ts');
+    const missingRules = await asker(log);
+    if (missingRules === undefined) return;
     const asked = { config, permissions };
     const { inNamespace, inCluster } = await missingRules(client, asked, signal);
     if (signal.aborted) return;
@@ -48,6 +51,17 @@ export async function tellMissingRules(
   // What was reported above is not reported again.
   const usual = permissionsOf(config, { hasBudgets: isLacking && hasBudgets() });
   await tell(isLacking ? [...usual, ...resources] : usual);
+}
+
+/** Returns what asks which rules are missing, which most starts do not need; undefined, and logs why, where it cannot be loaded. */
+async function asker(log: Logger): Promise<typeof MissingRules.missingRules | undefined> {
+  try {
+    const { missingRules } = await import('./missing-rules.ts').catch(withMissingFile);
+    return missingRules;
+  } catch (error) {
+    log.warn('cannot find out which rules the Role lacks', { err: errorOf(error) });
+    return undefined;
+  }
 }
 
 /** Resolves when this process leads without a Lease, as its Role denies one, or when `signal` aborts. */

@@ -1,6 +1,6 @@
 /** The program as images have it: bundled, so that it finds none of the packages that it was made of beside it. */
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -52,5 +52,38 @@ describe('the bundled operator as a process', () => {
     assert.equal((await fetch(`${operator.plain}/ready`)).status, 200);
     operator.process.kill('SIGTERM');
     assert.equal(await operator.process.exitCode(), 0);
+  });
+
+  test('goes on without what another build in its place took away, and says what is missing', async () => {
+    const replaced = join(folder, 'replaced');
+    await cp(join(folder, 'program'), replaced, { recursive: true });
+    const parts = await readdir(replaced);
+    const gone = parts.filter((name) => /^(?:missing-rules|issue)-/.test(name));
+    const user = { name: 'limited', groups: [] };
+    const limited = await WebhookStage.open(user);
+    try {
+      const expiration = '-server-tls.self-signed-cert.expiration=20s';
+      const former = await limited.operator([expiration]);
+      former.process.kill('SIGTERM');
+      await former.process.exitCode();
+      const resources = ['pods', 'statefulsets', 'secrets', 'leases'];
+      const rules = [{ apiGroups: ['*'], resources, verbs: ['*'] }];
+      limited.cluster.authorizer.restrict([{ user: user.name, rules }]);
+      await Promise.all(gone.map((name) => rm(join(replaced, name))));
+      const program = join(replaced, 'rollout-operator.mjs');
+      const operator = limited.launch(
+        [expiration, '-webhooks.update-ca-bundle=false'],
+        {},
+        program,
+      );
+      const missing =
+        /is missing: keep all files of the build in the folder of the program, and restart it after a new build/;
+      assert.match(await operator.line(/cannot find out which rules the Role lacks/), missing);
+      assert.match(await operator.line(/the Secret of the certificate/), missing);
+      operator.kill('SIGTERM');
+      assert.equal(await operator.exitCode(), 0);
+    } finally {
+      await limited.close();
+    }
   });
 });
