@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -324,6 +325,46 @@ describe('bundleInto()', () => {
     assert.equal(
       stderr,
       `Cannot find module '${join(folder, fileOf('run.mjs'))}' imported from ${alone}: keep all files of the build in the folder of the program\n`,
+    );
+  });
+
+  test('makes a program that says that a file of it was cut off, and not what is in it', () => {
+    const damaged = join(folder, 'damaged');
+    cpSync(join(folder, 'one'), damaged, { recursive: true });
+    const size = (file: string): number => statSync(join(damaged, file)).size;
+    const [largest = ''] = loaded(['--nonsense']).toSorted((a, b) => size(b) - size(a));
+    truncateSync(join(damaged, largest), size(largest) - 200);
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [join(damaged, 'rollout-operator.mjs'), ...lookingForCluster],
+      { encoding: 'utf8' },
+    );
+    assert.equal(status, 1);
+    assert.match(
+      stderr,
+      /^A file of the program is damaged \([^\n]{1,200}\): keep all files of the build in the folder of the program\n$/,
+    );
+  });
+
+  test('makes a client of Slack that says which file it lacks where one was left behind', async () => {
+    const asked = join(folder, 'without-slack');
+    await bundleInto(asked, { entry: 'src/notification/slack-client/slack-client.ts' });
+    const [part = ''] = readdirSync(asked).filter((name) => /^slack-sdk-.*\.mjs$/.test(name));
+    rmSync(join(asked, part));
+    const program = JSON.stringify(join(asked, 'rollout-operator.mjs'));
+    const ask = `import { createSlackClient } from ${program};
+      const clock = { now: () => 0, monotonic: () => 0, sleep: () => new Promise(() => undefined) };
+      const client = createSlackClient({ clock, env: {}, token: () => Promise.resolve('token') });
+      console.log((await client.send({ kind: 'post' }, AbortSignal.timeout(60_000))).message);`;
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--input-type=module', `--eval=${ask}`],
+      { encoding: 'utf8' },
+    );
+    assert.equal(
+      stdout,
+      `Cannot send to Slack: the file ${join(asked, part)} is missing: keep all files of the build in the folder of the program, and restart it after a new build\n`,
+      stderr,
     );
   });
 

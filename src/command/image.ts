@@ -4,18 +4,18 @@ import { basename } from 'node:path';
 type Command = (args: readonly string[]) => Promise<number>;
 
 /** The operator as flags alone start it. */
-const operator: Command = async (args) => (await import('./run.ts')).runCommand(args);
+const operator: Command = async (args) => (await whole(import('./run.ts'))).runCommand(args);
 
 /** By the first argument. Each is loaded when it is asked for: in a bundle it is a file of its own, with chunks that it shares. */
 const commands: Readonly<Record<string, Command>> = {
-  all: async (args) => (await import('./all.ts')).allCommand(args),
-  bedrock: async (args) => (await import('./bedrock.ts')).bedrockCommand(args),
+  all: async (args) => (await whole(import('./all.ts'))).allCommand(args),
+  bedrock: async (args) => (await whole(import('./bedrock.ts'))).bedrockCommand(args),
   'phased-rollout': async (args) =>
-    (await import('./phased-rollout.ts')).phasedRolloutCommand(args),
+    (await whole(import('./phased-rollout.ts'))).phasedRolloutCommand(args),
   'statefulset-rollout': async (args) =>
-    (await import('./statefulset-rollout.ts')).statefulsetRolloutCommand(args),
+    (await whole(import('./statefulset-rollout.ts'))).statefulsetRolloutCommand(args),
   'zone-aware-controllers': async (args) =>
-    (await import('./zone-aware-controllers.ts')).zoneAwareControllersCommand(args),
+    (await whole(import('./zone-aware-controllers.ts'))).zoneAwareControllersCommand(args),
 };
 
 /** By the name of another operator's program, it is that (D-65). */
@@ -35,11 +35,25 @@ async function main(args: readonly string[]): Promise<number> {
   return 2;
 }
 
-/** Reports a file that was left behind; this one imports no other, so that it can. @throws `error` where it is another one */
-function reportMissingFile(error: unknown): number {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) {
-    throw error;
-  }
+/** A file that was cut off: Node does not name it, and would write all that is in it. */
+class DamagedFileError extends Error {
+  override readonly name = 'DamagedFileError';
+  readonly code = 'ERR_DAMAGED_FILE';
+}
+
+/** Returns what `part` is. @throws DamagedFileError where its file, or one that it imports, was cut off */
+function whole<T>(part: Promise<T>): Promise<T> {
+  return part.catch((error: unknown) => {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new DamagedFileError(`A file of the program is damaged (${error.message})`);
+  });
+}
+
+const unloadable: readonly unknown[] = ['ERR_MODULE_NOT_FOUND', 'ERR_DAMAGED_FILE'];
+
+/** Reports a file that is missing or damaged; this one imports no other, so that it can. @throws `error` where it is another one */
+function reportUnloadable(error: unknown): number {
+  if (!(error instanceof Error && 'code' in error && unloadable.includes(error.code))) throw error;
   const advice = 'keep all files of the build in the folder of the program';
   process.stderr.write(`${error.message}: ${advice}\n`);
   return 1;
@@ -48,5 +62,5 @@ function reportMissingFile(error: unknown): number {
 const [, script = '', ...given] = process.argv;
 const named = commandsByName[basename(script)];
 process.exitCode = await main(named === undefined ? given : [named, ...given]).catch(
-  reportMissingFile,
+  reportUnloadable,
 );

@@ -13,14 +13,11 @@ const advice =
  */
 export function withMissingFile(error: unknown): never {
   const path = missingPath(errorOf(error));
-  if (path !== undefined) {
-    throw new Error(`the file ${path} is missing: ${advice}`, { cause: error });
-  }
+  // Without a cause, which says less: some show only the innermost.
+  if (path !== undefined) throw new Error(`the file ${path} is missing: ${advice}`);
+  // Node does not say in which file.
   if (error instanceof SyntaxError) {
-    // Node does not say in which file.
-    throw new Error(`a file of the program is damaged (${error.message}): ${advice}`, {
-      cause: error,
-    });
+    throw new Error(`a file of the program is damaged (${error.message}): ${advice}`);
   }
   throw error;
 }
