@@ -315,6 +315,23 @@ describe('bundleInto()', () => {
     );
   });
 
+  test('makes a program that ends at its start without what reads a kubeconfig, and says that it lacks it', () => {
+    const part = fileOf('kubeconfig.mjs');
+    const without = join(folder, 'without-kubeconfig');
+    cpSync(join(folder, 'one'), without, { recursive: true });
+    rmSync(join(without, part));
+    const flags = ['-kubernetes.namespace=test', '-kubernetes.config-file=/no/such/file'];
+    const program = join(without, 'rollout-operator.mjs');
+    const { status, stderr } = spawnSync(process.execPath, [program, ...flags], {
+      encoding: 'utf8',
+    });
+    assert.equal(status, 1);
+    assert.equal(
+      stderr,
+      `the file ${join(without, part)} is missing: keep all files of the build in the folder of the program, and restart it after a new build\n`,
+    );
+  });
+
   test('makes a program that says which file it lacks where it was copied alone', () => {
     const alone = join(folder, 'alone.mjs');
     copyFileSync(join(folder, 'one', 'rollout-operator.mjs'), alone);

@@ -27,6 +27,7 @@ import { BudgetMetrics } from '#telemetry/metrics/budget-metrics.ts';
 import { createOperatorMetrics } from '#telemetry/metrics/operator-metrics.ts';
 import { createProcessRegistry } from '#telemetry/metrics/process-metrics.ts';
 import type { MetricsRegistry } from '#telemetry/metrics.ts';
+import { withMissingFile } from '#telemetry/missing-file.ts';
 import { systemClock } from '#telemetry/system-clock.ts';
 import { admissionOf } from './process/admission.ts';
 import { type Closable, closerOf } from './process/closer.ts';
@@ -152,7 +153,9 @@ async function settingsOf(config: Config, clock: Clock): Promise<ConnectionSetti
     return inClusterSettings({ clock, env: process.env }).catch(withHint);
   }
   // Loaded here only: it brings the official client's library with it.
-  const { kubeconfigSettings } = await import('#kubernetes/connect/kubeconfig.ts');
+  const { kubeconfigSettings } = await import('#kubernetes/connect/kubeconfig.ts').catch(
+    withMissingFile,
+  );
   return kubeconfigSettings({
     clock,
     path: configFile,

@@ -8,6 +8,7 @@ import type { EvictionBudgets } from '#disruption-budget/eviction/eviction-budge
 import type { Client } from '#kubernetes/client.ts';
 import type { BudgetMetrics } from '#telemetry/metrics/budget-metrics.ts';
 import type { OperatorMetrics } from '#telemetry/metrics/operator-metrics.ts';
+import { withMissingFile } from '#telemetry/missing-file.ts';
 import type { Tracing } from '#telemetry/tracing/tracing.ts';
 
 /** What serving webhooks needs besides what the operator has anyway. */
@@ -62,8 +63,8 @@ interface Serving extends Settings {
 async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
   // Loaded here only: without webhooks the operator is ready sooner.
   const [{ openCertificate }, { runAdmission }] = await Promise.all([
-    import('./manager/certificate.ts'),
-    import('#admission/run-admission.ts'),
+    import('./manager/certificate.ts').catch(withMissingFile),
+    import('#admission/run-admission.ts').catch(withMissingFile),
   ]);
   const { admission, config, clock, log, metrics, identity, newClient, tracing } = serving;
   const { budgetMetrics, evictionBudgets } = serving;

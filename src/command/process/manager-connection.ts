@@ -8,6 +8,7 @@ import {
   ConnectionSettingsError,
 } from '#kubernetes/connect/connection.ts';
 import { inClusterSettings } from '#kubernetes/connect/in-cluster.ts';
+import { withMissingFile } from '#telemetry/missing-file.ts';
 
 /** What of the command line decides on it. */
 export interface ManagerDoor {
@@ -40,7 +41,9 @@ export async function settingsOf(
   if (path.includes(delimiter)) {
     throw new Error(`Cannot use KUBECONFIG, as it names more than one file: ${path}`);
   }
-  const { kubeconfigSettings } = await import('#kubernetes/connect/kubeconfig.ts');
+  const { kubeconfigSettings } = await import('#kubernetes/connect/kubeconfig.ts').catch(
+    withMissingFile,
+  );
   return kubeconfigSettings({ clock, path });
 }
 

@@ -54,6 +54,18 @@ describe('the bundled operator as a process', () => {
     assert.equal(await operator.process.exitCode(), 0);
   });
 
+  test('ends at its start without what serves webhooks, and says which file is missing', async () => {
+    const without = join(folder, 'without');
+    await cp(join(folder, 'program'), without, { recursive: true });
+    const parts = await readdir(without);
+    const part = parts.find((name) => /^run-admission-.*\.mjs$/.test(name)) ?? '';
+    await rm(join(without, part));
+    const operator = stage.launch([], {}, join(without, 'rollout-operator.mjs'));
+    const line = await operator.line(/^the file /);
+    assert.ok(line.startsWith(`the file ${join(without, part)} is missing: keep all files`), line);
+    assert.equal(await operator.exitCode(), 1);
+  });
+
   test('goes on without what another build in its place took away, and says what is missing', async () => {
     const replaced = join(folder, 'replaced');
     await cp(join(folder, 'program'), replaced, { recursive: true });
