@@ -41,7 +41,7 @@ export function tlsUsage(): Extension {
   return extension(id_ce_extKeyUsage, new ExtendedKeyUsage([id_kp_clientAuth, id_kp_serverAuth]));
 }
 
-/** Returns the names and IP addresses that the certificate is valid for. */
+/** Returns the names and IPv4 addresses that the certificate is valid for; an IPv6 address that ends as one of IPv4 would be written as another. */
 export function alternativeNames(
   dnsNames: readonly string[],
   addresses: readonly string[] = [],
