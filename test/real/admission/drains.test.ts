@@ -101,13 +101,23 @@ async function rollOn(env: RealEnv, drains: Drains): Promise<void> {
   for (let rounds = 0; !drains.isOver; rounds += 1) {
     const image = rounds % 2 === 0 ? images.new : images.fixed;
     await giveImage(env, image);
-    await env.until('the rollout is complete', () => isComplete(env, image), limit);
+    await untilComplete(env, image);
     const before = evicted();
     const hadItsTurn = (): boolean => drains.isOver || evicted() > before;
     await env.until('an eviction had its turn', hadItsTurn, limit);
   }
   await giveImage(env, images.old);
-  await env.until('the last rollout is complete', () => isComplete(env, images.old), limit);
+  await untilComplete(env, images.old);
+}
+
+/** Waits until all pods run `image`: leaders are struck meanwhile, so that the limit is one for standing still, not for the whole. */
+async function untilComplete(env: RealEnv, image: string): Promise<void> {
+  let most = 0;
+  while (!isComplete(env, image)) {
+    const hasMore = (): boolean => isComplete(env, image) || podsOn(env, image) > most;
+    await env.until(`the rollout is complete, or more than ${most} pods are new`, hasMore, limit);
+    most = Math.max(most, podsOn(env, image));
+  }
 }
 
 function ledgerOf(env: RealEnv): string | undefined {
