@@ -6,6 +6,7 @@ import { createServer, Socket } from 'node:net';
 import { test } from 'node:test';
 import { seconds } from '#base/units.ts';
 import { ManualClock } from '#support/clocks/manual-clock.ts';
+import { listeningUrl } from '#support/contracts/listening-url.ts';
 import { ScriptedHttpServer } from '#support/contracts/scripted-http-server.ts';
 import { failure, transportContract } from '#support/contracts/transport-contract.ts';
 import type { Script, TransportUnderTest } from '#support/contracts/transport-under-test.ts';
@@ -55,11 +56,7 @@ test('createHttpTransport() fails with "not-sent" when the connection is refused
 
 test('createHttpTransport() lets go of its streams when connections are refused, so that a server may shut down', async () => {
   const server = createHttpServer((_, response) => response.write('{}\n'));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  assert.ok(address !== null && typeof address === 'object');
-  const url = new URL(`http://127.0.0.1:${address.port}`);
+  const url = await listeningUrl(server);
   const transport = createHttpTransport({ server: url, clock: new ManualClock() });
   const { chunks } = await transport.stream({ method: 'GET', path: '/watch' });
   const gone = once(server, 'close');
@@ -94,11 +91,7 @@ test('createHttpTransport() keeps no answer that is longer than the request allo
   const server = createHttpServer((incoming, response) => {
     response.end('x'.repeat(incoming.url === '/fits' ? 1_000 : 1_001));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  assert.ok(address !== null && typeof address === 'object');
-  const url = new URL(`http://127.0.0.1:${address.port}`);
+  const url = await listeningUrl(server);
   const transport = createHttpTransport({ server: url, clock: new ManualClock() });
   const get = { method: 'GET', longestAnswer: 1_000 } as const;
   assert.equal((await transport.request({ ...get, path: '/fits' })).body.length, 1_000);
@@ -194,11 +187,7 @@ test('createHttpTransport() goes through the proxy that it is given', async () =
 test('createHttpTransport() keeps an idle connection over the restart of a pod, and closes it before load balancers do', async (context) => {
   // As an API server, it does not say for how long it keeps a connection.
   const server = createHttpServer({ keepAliveTimeout: 0 }, (_, response) => response.end());
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  assert.ok(address !== null && typeof address === 'object');
-  const url = new URL(`http://127.0.0.1:${address.port}`);
+  const url = await listeningUrl(server);
   const sockets: Socket[] = [];
   const noteSocket = (message: unknown): void => {
     const socket =
@@ -229,11 +218,7 @@ test('createHttpTransport() streams the answer itself where an interim one comes
   const server = createHttpServer((_, response) => {
     response.writeEarlyHints({ link: '</x>; rel=preload' }, () => response.writeHead(200).end('a'));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  const url = new URL(`http://127.0.0.1:${port}`);
+  const url = await listeningUrl(server);
   const transport = createHttpTransport({ server: url, clock: new ManualClock() });
   context.after(async () => {
     await transport.close();

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { listeningUrl } from './listening-url.ts';
 import type { Behaviour, ReceivedRequest, Script } from './transport-under-test.ts';
 
 /** A real HTTP server on 127.0.0.1 that behaves as a {@link Script} says. */
@@ -18,12 +18,8 @@ export class ScriptedHttpServer {
   }
 
   /** Starts listening. @returns the server's URL */
-  async listen(): Promise<URL> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new Error('no TCP address');
-    return new URL(`http://127.0.0.1:${address.port}`);
+  listen(): Promise<URL> {
+    return listeningUrl(this.#server);
   }
 
   get connections(): number {

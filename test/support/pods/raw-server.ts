@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
+import { listeningUrl } from '#support/contracts/listening-url.ts';
 
 /** A server on 127.0.0.1 that answers the first bytes of each connection with the very bytes that it was given. */
 export class RawServer {
@@ -23,12 +24,8 @@ export class RawServer {
   }
 
   /** Starts listening. @returns the server's URL */
-  async listen(): Promise<URL> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new Error('no TCP address');
-    return new URL(`http://127.0.0.1:${address.port}`);
+  listen(): Promise<URL> {
+    return listeningUrl(this.#server);
   }
 
   /** Resolves when a connection has the bytes and waits. */
