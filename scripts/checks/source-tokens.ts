@@ -10,6 +10,10 @@ export interface Token {
   readonly text: string;
   /** From 1. */
   readonly line: number;
+  /** Offset of its first character, quotes included. */
+  readonly start: number;
+  /** Offset of the character after its last one; that of a template is behind all of its substitutions. */
+  readonly end: number;
 }
 
 const blank = /\s+|\/\/[^\n]*|\/\*[^]*?\*\/|^#![^\n]*/y;
@@ -26,7 +30,7 @@ const beforeOperand =
 /** The tokens of `source`, in order; what follows a broken literal comes out as punctuators. */
 export function tokenize(source: string): readonly Token[] {
   const reader = new TokenReader(source);
-  reader.readUntilBrace();
+  reader.readAll();
   return reader.tokens;
 }
 
@@ -41,7 +45,7 @@ export interface Prose {
 /** Returns the comments and the literals of `source`, in order of their lines; a comment still has its slashes and stars. */
 export function proseOf(source: string): readonly Prose[] {
   const reader = new TokenReader(source);
-  reader.readUntilBrace();
+  reader.readAll();
   const literals = reader.tokens
     .filter(({ kind }) => kind === 'string' || kind === 'template')
     .map(({ text, line }): Prose => ({ kind: 'literal', text, line }));
@@ -59,8 +63,13 @@ class TokenReader {
     this.#source = source;
   }
 
-  /** Reads up to the end, or to the brace that closes a template's substitution. */
-  readUntilBrace(): void {
+  /** Reads up to the end; a piece of a source may close braces that it does not open. */
+  readAll(): void {
+    while (this.#skipBlanks() < this.#source.length) this.#readToken();
+  }
+
+  /** Reads up to the brace that closes a template's substitution, or to the end. */
+  #readSubstitution(): void {
     let depth = 0;
     while (this.#skipBlanks() < this.#source.length) {
       const before = this.tokens.length;
@@ -92,23 +101,25 @@ class TokenReader {
   #readTemplate(): void {
     const slot = this.tokens.length;
     const line = this.#line;
-    this.tokens.push({ kind: 'template', text: '', line });
+    const start = this.#at;
+    this.tokens.push({ kind: 'template', text: '', line, start, end: start });
     this.#at++;
     let text = '';
     for (let part = this.#match(templatePart); part; part = this.#match(templatePart)) {
       text += part[1] ?? '';
       if (part[2] === '`') break;
       text += '${}';
-      this.readUntilBrace();
+      this.#readSubstitution();
     }
-    this.tokens[slot] = { kind: 'template', text, line };
+    this.tokens[slot] = { kind: 'template', text, line, start, end: this.#at };
   }
 
   #take(kind: Token['kind'], pattern: RegExp): Token | undefined {
     const line = this.#line;
+    const start = this.#at;
     const match = this.#match(pattern);
     if (match === undefined) return undefined;
-    return { kind, text: match[1] ?? match[2] ?? match[0], line };
+    return { kind, text: match[1] ?? match[2] ?? match[0], line, start, end: this.#at };
   }
 
   #match(pattern: RegExp): RegExpExecArray | undefined {

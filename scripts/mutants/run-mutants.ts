@@ -1,32 +1,12 @@
-/**
- * Shows that the tests notice the bugs they are there for (D-46). Each `test/mutants/<name>.patch` plants
- * one, and names the test that must then fail in the lines above its diff:
- *
- *     Bug: a pod that is terminating counts as available
- *     Test: src/statefulset/availability.test.ts
- *     Name: isAvailable() is false for a terminating pod
- *
- * `Name` is the title of a test or a group, or a part of it. `node scripts/mutants.ts [word]` runs them
- * all, or those whose file name has the word in it.
- */
+/** Plants each bug in a copy of the checkout and runs the test that must notice it (D-46). */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { cp, glob, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, relative, sep } from 'node:path';
-
-/** A planted bug, as its patch describes it. */
-export interface Mutant {
-  readonly name: string;
-  /** Path of the patch. */
-  readonly patch: string;
-  /** One sentence: what the bug is. */
-  readonly bug: string;
-  /** The test file, from the root of the checkout. */
-  readonly test: string;
-  /** The title of the test that must fail, or a part of it. */
-  readonly title: string;
-}
+import { dirname, join, relative, sep } from 'node:path';
+import { findTest, titleNow } from './find-test.ts';
+import { type Mutant, readHunks } from './mutant.ts';
+import { type Planted, plant } from './plant.ts';
+import { SourceTree } from './source-tree.ts';
 
 /** What a mutant showed; only `caught` is good. */
 export type MutantVerdict =
@@ -51,37 +31,18 @@ export interface MutantOptions {
   readonly root: string;
   /** How many run at once. */
   readonly atOnce: number;
-  /** A test that takes longer with its bug hangs. In milliseconds. */
-  readonly timeout: number;
+  /** A test that takes longer with its bug hangs. In milliseconds. @default 2 minutes */
+  readonly timeout?: number;
+  /** Whether each test was seen to pass already, as by a gate that has just run all of them. @default false */
+  readonly arePassing?: boolean;
 }
 
-/** In milliseconds; no test of ours takes nearly as long. */
+/** A test that takes longer without its bug hangs, too; in milliseconds. None of ours takes nearly as long. */
 const testTimeout = 120_000;
 
 interface Run {
   readonly code: number | undefined;
   readonly output: string;
-}
-
-/** The mutants of the checkout at `root`, by name. @throws {Error} when a patch lacks a line of its header */
-export async function readMutants(root: string): Promise<readonly Mutant[]> {
-  const mutants: Mutant[] = [];
-  for await (const path of glob('test/mutants/*.patch', { cwd: root })) {
-    const patch = join(root, path);
-    mutants.push(parseMutant(patch, await readFile(patch, 'utf8')));
-  }
-  return mutants.toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
-}
-
-function parseMutant(patch: string, text: string): Mutant {
-  const header = text.slice(0, Math.max(0, text.search(/^(?:diff|---) /m)));
-  const field = (key: string): string => {
-    const value = new RegExp(`^${key}: *(\\S.*?) *$`, 'm').exec(header)?.[1];
-    if (value !== undefined) return value;
-    throw new Error(`Cannot read ${patch} as it has no line "${key}: …" above its diff`);
-  };
-  const name = basename(patch, '.patch');
-  return { name, patch, bug: field('Bug'), test: field('Test'), title: field('Name') };
 }
 
 /** Runs each mutant in a copy of the checkout, which itself stays as it is; the results are in the order given. */
@@ -105,20 +66,26 @@ async function withCopies(
   mutants: readonly Mutant[],
   options: CopyOptions,
 ): Promise<readonly MutantResult[]> {
+  const tree = SourceTree.read(options.root);
   const baselines = new Map<string, Promise<Run>>();
   const results = new Map<Mutant, MutantResult>();
   const queue = [...mutants];
   const work = async (worker: number): Promise<void> => {
     const copy = await copyCheckout(options, `copy-${worker}`);
+    const judgeBaseline = async (test: Test): Promise<MutantVerdict | undefined> => {
+      if (options.arePassing === true) return undefined;
+      const { path } = test;
+      const baseline = baselines.get(path) ?? runTests({ path }, copy, testTimeout);
+      baselines.set(path, baseline);
+      return judgeUnplanted(test, await baseline);
+    };
     for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-      const { test } = mutant;
-      const baseline = baselines.get(test) ?? runTests({ test }, copy, testTimeout);
-      baselines.set(test, baseline);
-      const verdict = judgeBaseline(mutant, await baseline);
-      const result =
-        verdict === undefined
-          ? await runMutant(mutant, copy, options.timeout)
-          : { verdict, output: '' };
+      const result = await runMutant(mutant, {
+        copy,
+        tree,
+        judgeBaseline,
+        timeout: options.timeout ?? testTimeout,
+      });
       results.set(mutant, { mutant, ...result });
     }
   };
@@ -137,55 +104,78 @@ async function copyCheckout({ root, temporary }: CopyOptions, name: string): Pro
   return copy;
 }
 
+/** The test that must notice a bug, as it is called today. */
+interface Test {
+  readonly path: string;
+  readonly title: string;
+}
+
 /** Why the named test can show nothing; undefined when it runs and passes without the bug. */
-function judgeBaseline(mutant: Mutant, { code, output }: Run): MutantVerdict | undefined {
+function judgeUnplanted({ title }: Test, { code, output }: Run): MutantVerdict | undefined {
   const isThere = (outcome: 'ok' | 'not ok'): boolean =>
-    titlesOf(output, outcome).some((title) => isNamed(mutant, title));
+    titlesOf(output, outcome).some((each) => isNamed(title, each));
   if (code === undefined || isThere('not ok')) return 'test fails without it';
   return isThere('ok') ? undefined : 'no such test';
 }
 
+interface Bench {
+  readonly copy: string;
+  readonly tree: SourceTree;
+  readonly judgeBaseline: (test: Test) => Promise<MutantVerdict | undefined>;
+  readonly timeout: number;
+}
+
 async function runMutant(
   mutant: Mutant,
-  copy: string,
-  timeout: number,
+  { copy, tree, judgeBaseline, timeout }: Bench,
 ): Promise<Pick<MutantResult, 'verdict' | 'output'>> {
-  const applied = await applyPatch(mutant, copy);
-  if (applied.code !== 0) return { verdict: 'does not apply', output: applied.output };
-  const tested = await runTests(mutant, copy, timeout);
-  await applyPatch(mutant, copy, '--reverse');
-  const verdict = judge(mutant, tested);
+  const planted = plant(await readHunks(mutant), tree);
+  if ('why' in planted) return { verdict: 'does not apply', output: planted.why };
+  const path = findTest(mutant, tree);
+  if (path === undefined) return { verdict: 'no such test', output: '' };
+  const test = { path, title: titleNow(mutant, planted.renamed) };
+  const unplanted = await judgeBaseline(test);
+  if (unplanted !== undefined) return { verdict: unplanted, output: '' };
+  await write(copy, planted.changed);
+  const tested = await runTests(test, copy, timeout);
+  await write(copy, originals(planted, tree));
+  const verdict = judge(test, tested);
   return { verdict, output: verdict === 'caught' ? '' : tested.output };
 }
 
+function originals({ changed }: Planted, tree: SourceTree): ReadonlyMap<string, string> {
+  return new Map([...changed.keys()].map((path) => [path, tree.text(path) ?? '']));
+}
+
+async function write(folder: string, texts: ReadonlyMap<string, string>): Promise<void> {
+  for (const [path, text] of texts) await writeFile(join(folder, path), text);
+}
+
 /** Why planted bugs of the checkout at `root` do not fit it any more, a sentence each; runs no test. */
-export async function checkMutants(root: string): Promise<readonly string[]> {
-  const mutants = await readMutants(root);
+export async function checkMutants(
+  root: string,
+  mutants: readonly Mutant[],
+): Promise<readonly string[]> {
+  const tree = SourceTree.read(root);
   const problems = mutants.map(async (mutant) => {
     const { name, test } = mutant;
-    if (!existsSync(join(root, test))) return `${name}: there is no ${test}`;
-    const { code, output } = await applyPatch(mutant, root, '--check');
-    return code === 0 ? [] : `${name} does not apply: ${output.trimEnd()}`;
+    if (findTest(mutant, tree) === undefined) return `${name}: there is no ${test}`;
+    const planted = plant(await readHunks(mutant), tree);
+    return 'why' in planted ? `${name} does not apply: ${planted.why}` : [];
   });
   return (await Promise.all(problems)).flat();
 }
 
-function applyPatch({ patch }: Mutant, cwd: string, ...flags: readonly string[]): Promise<Run> {
-  return run('git', ['apply', '--whitespace=nowarn', ...flags, patch], { cwd });
-}
-
 /** A file that no longer loads fails too, but under its own name: that is not the test noticing the bug. */
-function judge(mutant: Mutant, { code, output }: Run): MutantVerdict {
+function judge({ title }: Test, { code, output }: Run): MutantVerdict {
   if (code === undefined) return 'hangs';
   if (code === 0) return 'survived';
   const failed = titlesOf(output, 'not ok');
-  return failed.some((title) => isNamed(mutant, title))
-    ? 'caught'
-    : 'breaks more than the named test';
+  return failed.some((each) => isNamed(title, each)) ? 'caught' : 'breaks more than the named test';
 }
 
 /** Node matches a pattern against the titles of the groups, too, so `Name` may hold several. */
-function isNamed({ title: wanted }: Mutant, title: string): boolean {
+function isNamed(wanted: string, title: string): boolean {
   return title.includes(wanted) || wanted.includes(title);
 }
 
@@ -200,7 +190,7 @@ function titlesOf(tap: string, outcome: 'ok' | 'not ok'): readonly string[] {
 
 /** Runs all tests of a file, or those that `title` names. */
 function runTests(
-  { test, title }: Pick<Mutant, 'test'> & { readonly title?: string },
+  { path, title }: Pick<Test, 'path'> & Partial<Test>,
   root: string,
   timeout: number,
 ): Promise<Run> {
@@ -209,7 +199,7 @@ function runTests(
   // In one process, so that one that hangs can be ended.
   const flags = ['--disable-warning=ExperimentalWarning', '--test', '--test-isolation=none'];
   const options = [...flags, '--test-reporter=tap', ...selection];
-  return run(process.execPath, [...options, join(root, test)], { cwd: root, timeout });
+  return run(process.execPath, [...options, join(root, path)], { cwd: root, timeout });
 }
 
 /** Runs a program to its end. `code` is undefined when it had to be killed. */
@@ -257,18 +247,4 @@ export function describeResults(results: readonly MutantResult[]): string {
     .map(({ mutant, output }) => `\n${mutant.name}\n${output.trimEnd()}\n`);
   const caught = results.filter(({ verdict }) => verdict === 'caught').length;
   return `${rows.join('')}${outputs.join('')}\n${caught} of ${results.length} planted bugs caught\n`;
-}
-
-if (import.meta.main) {
-  const root = join(import.meta.dirname, '..');
-  const word = process.argv[2] ?? '';
-  const mutants = (await readMutants(root)).filter(({ name }) => name.includes(word));
-  const results = await runMutants(mutants, { root, atOnce: 2, timeout: testTimeout });
-  process.stdout.write(
-    results.length === 0
-      ? 'No planted bug in test/mutants has such a name\n'
-      : describeResults(results),
-  );
-  const caught = results.every(({ verdict }) => verdict === 'caught');
-  process.exitCode = caught && results.length > 0 ? 0 : 1;
 }

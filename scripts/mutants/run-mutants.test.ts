@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { checkMutants, describeResults, type Mutant, readMutants, runMutants } from './mutants.ts';
+import { type Mutant, readMutants } from './mutant.ts';
+import { checkMutants, describeResults, runMutants } from './run-mutants.ts';
 
 const sum = 'export function sum(a: number, b: number): number {\n  return a + b;\n}\n';
 const sumTest = `import assert from 'node:assert/strict';
@@ -80,7 +81,7 @@ describe('runMutants()', () => {
   });
 
   test('checkMutants() tells what does not apply, without running a test', async () => {
-    const problems = await checkMutants(root);
+    const problems = await checkMutants(root, await readMutants(root));
     assert.equal(problems.length, 1);
     assert.match(problems[0] ?? '', /^outdated does not apply: .*src\/sum\.ts/);
   });
@@ -90,12 +91,15 @@ test('checkMutants() tells of a test file that is not there', async () => {
   const root = mkdtempSync(join(tmpdir(), 'mutants-test-'));
   mkdirSync(join(root, 'test/mutants'), { recursive: true });
   writeFileSync(join(root, 'test/mutants/a.patch'), patch('adds 2', 'return 1;'));
-  assert.deepEqual(await checkMutants(root), ['a: there is no src/sum.test.ts']);
+  assert.deepEqual(await checkMutants(root, await readMutants(root)), [
+    'a: there is no src/sum.test.ts',
+  ]);
   rmSync(root, { recursive: true });
 });
 
 test('every planted bug of this checkout applies to it', async () => {
-  assert.deepEqual(await checkMutants(join(import.meta.dirname, '..')), []);
+  const root = join(import.meta.dirname, '../..');
+  assert.deepEqual(await checkMutants(root, await readMutants(root)), []);
 });
 
 test('readMutants() refuses a patch that names no test', async () => {
