@@ -2,50 +2,14 @@
  * Runs benchmarks and says whether each figure reaches its bound. One file a bench; what they measure is run as users run
  * it, and no test depends on a figure.
  *
- *     npm run bench -- <name> … | all  [--size full|tiny] [--cluster embedded|real] [--json]
+ *     npm run do -- bench <name> … | all  [--size full|tiny] [--cluster embedded|real] [--json]
  */
 import { parseArgs } from 'node:util';
 import { errorOf } from '#base/error-of.ts';
-import { admission } from './admission/admission.ts';
-import { rotation } from './admission/rotation.ts';
 import type { Bench } from './bench.ts';
-import { evictions } from './evictions/evictions.ts';
+import { benches } from './benches.ts';
 import type { Findings, Size } from './figures.ts';
 import { formatFindings } from './format-findings.ts';
-import { bundle } from './operator/bundle.ts';
-import { idle } from './operator/idle.ts';
-import { start } from './operator/start.ts';
-import { phasedChecks } from './phased-rollout/phased-checks.ts';
-import { phasedRollouts } from './phased-rollout/phased-rollouts.ts';
-import { reaction } from './rollout-group/reaction.ts';
-import { rollout } from './rollout-group/rollout.ts';
-import { scaling } from './rollout-group/scaling.ts';
-import { server } from './server.ts';
-import { percentRest } from './statefulset-rollout/percent-rest.ts';
-import { percentRollouts } from './statefulset-rollout/percent-rollouts.ts';
-import { zoneEvictions } from './zone-aware/zone-evictions.ts';
-import { zoneMemory } from './zone-aware/zone-memory.ts';
-import { zoneUpdates } from './zone-aware/zone-updates.ts';
-
-const benches: Readonly<Record<string, Bench>> = {
-  rollout,
-  reaction,
-  scaling,
-  start,
-  idle,
-  server,
-  admission,
-  rotation,
-  bundle,
-  evictions,
-  'phased-checks': phasedChecks,
-  'phased-rollouts': phasedRollouts,
-  'zone-updates': zoneUpdates,
-  'zone-evictions': zoneEvictions,
-  'zone-memory': zoneMemory,
-  'percent-rollouts': percentRollouts,
-  'percent-rest': percentRest,
-};
 
 interface Choice {
   readonly runs: readonly Bench['run'][];
@@ -112,7 +76,7 @@ function partOf({ about, parts }: Bench, name: string, part: string): Bench {
 
 function usage(): string {
   const lines = Object.entries(benches).map(([name, { about }]) => `  ${name.padEnd(15)} ${about}`);
-  return `npm run bench -- <name> … | all [--size full|tiny] [--cluster embedded|real] [--json]\n\n${lines.join('\n')}\n`;
+  return `npm run do -- bench <name> … | all [--size full|tiny] [--cluster embedded|real] [--json]\n\n${lines.join('\n')}\n`;
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -28,7 +28,7 @@ export type ClusterArguments =
   | { readonly kind: 'exit'; readonly code: number; readonly text: string };
 
 /** What `--help` prints. */
-const clusterHelp = `Usage: npm run cluster -- [options]
+const clusterHelp = `Usage: npm run do -- cluster [options]
 
 Runs a Kubernetes API server with a StatefulSet controller, a scheduler and kubelets in this process until Ctrl-C,
 with the three zones of examples/ingester/ on it. Pods are simulated: no container is started, no image is pulled.
@@ -55,7 +55,7 @@ const optionTable = {
   help: 'flag',
 } as const;
 
-/** Parses the arguments of `npm run cluster --`. */
+/** Parses the arguments of `npm run do -- cluster`. */
 export function parseClusterArguments(args: readonly string[]): ClusterArguments {
   const parsed = parseArguments(args, optionTable);
   if (parsed.kind === 'invalid') return refused(parsed.sentence);

@@ -2,7 +2,7 @@
  * Bundles the operator into build/: the program, the chunks of it that a run loads as it needs them, their source maps, the licences
  * of all that is in them, and a list of that (SBOM) as SPDX and as CycloneDX.
  *
- *     npm run build [-- --out <folder>] [--node <absolute path of the Node that will run it>]
+ *     npm run do build [-- --out <folder>] [--node <absolute path of the Node that will run it>]
  */
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';

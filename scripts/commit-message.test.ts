@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { messageProblems } from './commit-message.ts';
+import { tasks } from './tasks/tasks.ts';
 
 const body = 'It was too slow.\n\nChecked: 12 ms, before 40 ms.\n';
 
@@ -46,7 +47,7 @@ describe('messageProblems()', () => {
   }
 });
 
-describe('npm run hooks', () => {
+describe('npm run do hooks', () => {
   const root = mkdtempSync(join(tmpdir(), 'hooks-'));
   after(() => rmSync(root, { recursive: true }));
 
@@ -65,10 +66,8 @@ describe('npm run hooks', () => {
   }
 
   before(() => {
-    const { scripts } = JSON.parse(
-      readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'),
-    ) as { readonly scripts: Readonly<Record<string, string>> };
-    const [, folder = ''] = /^git config core\.hooksPath (\S+)$/.exec(scripts['hooks'] ?? '') ?? [];
+    const command = tasks.get('hooks')?.command ?? '';
+    const [, folder = ''] = /^git config core\.hooksPath (\S+)$/.exec(command) ?? [];
     git('init', '--quiet');
     git('config', 'core.hooksPath', join(import.meta.dirname, '..', folder));
   });

@@ -102,7 +102,7 @@ describe('phasedRolloutFiles()', () => {
   const files = phasedRolloutFiles(builtImage(programVersion(root)));
   const stored = join(folder, 'phased-rollout');
 
-  test('is what deploy/phased-rollout holds; else npm run manifests', () => {
+  test('is what deploy/phased-rollout holds; else npm run do manifests', () => {
     const texts = readdirSync(stored).map((file) => [
       file,
       readFileSync(join(stored, file), 'utf8'),
@@ -151,7 +151,7 @@ describe('zoneAwareFiles()', () => {
     return found[0];
   };
 
-  test('is what deploy/zone-aware-controllers holds; else npm run manifests', () => {
+  test('is what deploy/zone-aware-controllers holds; else npm run do manifests', () => {
     const texts = readdirSync(stored).map((file) => [
       file,
       readFileSync(join(stored, file), 'utf8'),
@@ -271,7 +271,7 @@ describe('allFiles()', () => {
   const objectsIn = (file: string): readonly unknown[] =>
     parseAllDocuments(files[file] ?? '').map((document) => document.toJS() as unknown);
 
-  test('is what deploy/all holds; else npm run manifests', () => {
+  test('is what deploy/all holds; else npm run do manifests', () => {
     const texts = readdirSync(stored).map((file) => [
       file,
       readFileSync(join(stored, file), 'utf8'),
@@ -341,7 +341,7 @@ describe('deployFiles()', () => {
   const rulesIn = (file: string): readonly Rule[] =>
     (objectsIn(file) as { rules?: Rule[] }[]).flatMap(({ rules = [] }) => rules);
 
-  test('is what deploy/ holds; else npm run manifests', () => {
+  test('is what deploy/ holds; else npm run do manifests', () => {
     const stored = Object.fromEntries(
       readdirSync(folder, { withFileTypes: true })
         .filter((entry) => entry.isFile())

@@ -2,8 +2,8 @@
  * Writes deploy/: what a cluster needs to run the operator in one namespace. The Role is the sum of what each
  * capability states next to its code. What names its namespace is written there for that of the examples.
  *
- *     npm run manifests
- *     npm run -s manifests -- <namespace> [<image> [all]] | kubectl apply -n <namespace> -f -
+ *     npm run do manifests
+ *     npm run -s do -- manifests <namespace> [<image> [all]] | kubectl apply -n <namespace> -f -
  *
  * The second form writes no file: it prints the operator with its webhooks for another namespace; with `all`, the one that
  * runs every capability.

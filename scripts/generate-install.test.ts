@@ -40,7 +40,7 @@ function leavesOf(object: object, prefix = ''): readonly string[] {
 }
 
 describe('installFiles()', () => {
-  test('are what deploy/chart and deploy/kustomize hold; else npm run chart', () => {
+  test('are what deploy/chart and deploy/kustomize hold; else npm run do chart', () => {
     const generated = storedFiles(deploy).filter((file) => !besideThem.includes(file));
     const stored = Object.fromEntries(
       generated.map((file) => [file, readFileSync(join(deploy, file), 'utf8')]),

@@ -2,7 +2,7 @@
  * Writes the Helm chart and the kustomize bases, deploy/chart and deploy/kustomize, from what scripts/generate-deploy.ts
  * writes the rest of deploy/ from.
  *
- *     npm run chart
+ *     npm run do chart
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -2,7 +2,7 @@
  * Builds the image of the operator with docker, podman or buildah, whichever works here, and writes what is in it (SBOM) to
  * build/.
  *
- *     npm run image [-- --tag <name>] [--base <image>] [--build-image <image>] [--node <path in the base>]
+ *     npm run do image [-- --tag <name>] [--base <image>] [--build-image <image>] [--node <path in the base>]
  *                   [--archive <file>] [--builder <docker|podman|buildah>] [--npmrc <file>]
  *
  * With SOURCE_DATE_EPOCH the image says that it was made then, else at the time of the commit. The same sources and the same

@@ -56,7 +56,7 @@ export class Cluster {
   }
 }
 
-/** Options of Node for the cluster, for profiles: `BENCH_CLUSTER_OPTIONS=--cpu-prof npm run bench …`. */
+/** Options of Node for the cluster, for profiles: `BENCH_CLUSTER_OPTIONS=--cpu-prof npm run do bench …`. */
 function nodeOptions(): readonly string[] {
   return (process.env['BENCH_CLUSTER_OPTIONS'] ?? '').split(' ').filter((text) => text !== '');
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The flags of Node that `npm run operator` starts the program with: what is measured is started as it is shipped.
+ * The flags of Node that `npm run do operator` starts the program with: what is measured is started as it is shipped.
  *
  * @throws when the script of package.json has another form
  */

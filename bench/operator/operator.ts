@@ -234,7 +234,7 @@ function isReady({ port, path }: Probe, agent: Agent): Promise<boolean> {
   });
 }
 
-/** Options of Node for the operator, for profiles: `BENCH_OPERATOR_OPTIONS=--cpu-prof npm run bench …`. */
+/** Options of Node for the operator, for profiles: `BENCH_OPERATOR_OPTIONS=--cpu-prof npm run do bench …`. */
 function nodeOptions(): readonly string[] {
   return (process.env['BENCH_OPERATOR_OPTIONS'] ?? '').split(' ').filter((text) => text !== '');
 }

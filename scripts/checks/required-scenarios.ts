@@ -44,7 +44,7 @@ export const scenarioLists: readonly ScenarioList[] = [
     open: {
       51: 'there is no engine for CEL here: rules are stored with a warning, and tried on a real control plane',
       52: GO_PROGRAMS,
-      60: 'figures, not facts: `npm run bench` measures PF-1 and holds it against its limits',
+      60: 'figures, not facts: `npm run do bench` measures PF-1 and holds it against its limits',
     },
     parts: {
       2: 'kubectl itself runs where it is installed, and always in the real lane, which builds it',

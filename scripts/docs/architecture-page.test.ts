@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { tasks } from '../tasks/tasks.ts';
 import { withDiagram } from './generate-diagram.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -57,7 +58,7 @@ function isFound({ path, room, isOnWay }: Named): boolean {
   return !isOnWay && (isThere(path) || isThere(join('src/*', path)));
 }
 
-test('docs/architecture.md has the diagram that `npm run diagram` draws', () => {
+test('docs/architecture.md has the diagram that `npm run do diagram` draws', () => {
   assert.equal(page, withDiagram(page));
 });
 
@@ -80,10 +81,16 @@ test('each link of docs/architecture.md leads to a file', () => {
   );
 });
 
-test('each command that docs/architecture.md names is a script of package.json', () => {
-  const names = [...page.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
+test('each command that docs/architecture.md names is a script of package.json, or a task', () => {
+  const commands = [...page.matchAll(/npm run (?:-s )?(do (?:-- )?)?([\w:-]+)/g)];
+  assert.ok(commands.length > 10);
   assert.deepEqual(
-    names.filter((name) => !Object.hasOwn(scripts, name)),
+    commands
+      .filter(
+        ([, how, name = '']) =>
+          !(how === undefined ? Object.hasOwn(scripts, name) : tasks.has(name)),
+      )
+      .map(([text]) => text),
     [],
   );
 });
@@ -146,7 +153,7 @@ const furtherMainFiles: readonly string[] = [
   'cluster/watch/open-watch.ts',
   'test/support/invariants/invariant.ts',
   'bench/main.ts',
-  'scripts/run-checks.ts',
+  'scripts/tasks/run-checks.ts',
   'scripts/install/deployment.ts',
   'test/differential/protocol.ts',
   'test/fuzz/main.ts',

@@ -67,6 +67,7 @@ const furtherPages: readonly string[] = [
   'docs/log-messages.md',
   'docs/pinned-pods.md',
   'docs/statefulset-rollout-metrics.md',
+  'docs/testing.md',
 ];
 
 describe('the pages of docs/', () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { isCore, onlyImportedBy, onlyImports, roomsBeside, rows } from '../checks/import-rules.ts';
 
 /** Between these lines of the page is what is drawn. */
-const begin = '<!-- drawn by `npm run diagram` from scripts/checks/import-rules.ts -->';
+const begin = '<!-- drawn by `npm run do diagram` from scripts/checks/import-rules.ts -->';
 const end = '<!-- end of what is drawn -->';
 
 const page = new URL('../../docs/architecture.md', import.meta.url);

@@ -22,7 +22,7 @@ export function keysPage(): string {
   return [
     '# Labels and annotations of a StatefulSet',
     '',
-    'Generated from `src/statefulset/known-keys.ts` by `npm run keys`.',
+    'Generated from `src/statefulset/known-keys.ts` by `npm run do keys`.',
     '',
     'The keys that mean something in the metadata of a StatefulSet; its pod template is not asked for them. In the other map a key has no effect, and if it is one',
     'that you write, a Warning says so ([`MisplacedKey`](reasons.md)).',

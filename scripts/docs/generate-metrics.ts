@@ -12,7 +12,7 @@ import { metricNotes, processMetrics, standardMetrics } from './metric-notes.ts'
 const head = [
   '# Metrics',
   '',
-  'Generated from what `src/` declares, and `scripts/docs/metric-notes.ts`, by `npm run metrics`.',
+  'Generated from what `src/` declares, and `scripts/docs/metric-notes.ts`, by `npm run do metrics`.',
   '',
   '`/metrics` of the plain server (`-server.port`, default 8001). *Peer* means that grafana/rollout-operator v0.38.1 has the same name,',
   'type, labels and bounds of buckets (`le` as Go writes it, with an exponent from a million on); *ours* came with this operator; *standard* is what',

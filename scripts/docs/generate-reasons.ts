@@ -13,7 +13,7 @@ export function reasonsPage(): string {
   const head = [
     '# Reasons',
     '',
-    'Generated from `src/control/decision/reasons.ts` by `npm run reasons`.',
+    'Generated from `src/control/decision/reasons.ts` by `npm run do reasons`.',
     '',
     'What holds a set is reported as an Event and in the log when it begins, when its message changes (at most once a minute),',
     'and every 10 minutes while it lasts. Kind `hold, asked for` is reported once, as a user asked for it. The gauge of a `hold` is',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** Lists what a build wrote; no image has it. */
 export const buildManifest = '.rollout-operator-build.json';
 
-const maker = 'rollout-operator: npm run build';
+const maker = 'rollout-operator: npm run do build';
 
 /** Notes in `folder` that a build made it, and that `files` are its. */
 export function noteBuild(folder: string, files: readonly string[]): void {

@@ -35,6 +35,6 @@ export function reasons(permissions: readonly Permission[]): string {
 
 /** What `namespace` decides in a file. */
 export function placed(namespace: string, rest = ''): string {
-  const how = `npm run -s manifests -- <namespace>${rest}`;
+  const how = `npm run -s do -- manifests <namespace>${rest}`;
   return `# For an operator in the namespace ${namespace}; for another one: ${how}\n`;
 }

@@ -42,6 +42,11 @@ function partsOf(text: string): { readonly header: string; readonly diff: string
   return { header: text.slice(0, at), diff: text.slice(at) };
 }
 
+/** The room, or the capability, whose test must notice `mutant`; `tests` where it is one of the tests' own. */
+export function roomOf({ test }: Pick<Mutant, 'test'>): string {
+  return /^(?:src|test\/integration)\/([^/]+)\//.exec(test)?.[1] ?? 'tests';
+}
+
 /** Reads what `mutant` changes. @throws {Error} when its patch changes nothing */
 export async function readHunks({ patch }: Mutant): Promise<readonly Hunk[]> {
   const hunks = parseHunks(partsOf(await readFile(patch, 'utf8')).diff);

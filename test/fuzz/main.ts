@@ -2,7 +2,7 @@
  * Posts generated bodies to every webhook and compares the answers with the oracle (FUZZ-1, FUZZ-2); and then to
  * prepare-downscale, where pods and API server answer as generated, too, and compares all effects with theirs.
  *
- *     npm run fuzz -- [--count 200000] [--seed 1]
+ *     npm run do -- fuzz [--count 200000] [--seed 1]
  *
  * A body that breaks a rule is kept in test/fuzz/corpus, which `npm test` posts again.
  */

@@ -1,10 +1,10 @@
 /**
  * Builds the image and tries it as a container on a real control plane.
  *
- *     npm run test:image
+ *     npm run do test:image
  *
  * It takes root on Linux, one of docker, podman and buildah, and mmdebstrap; under CI=true what is missing is installed with
- * apt. The control plane is as of `npm run test:real`.
+ * apt. The control plane is as of `npm run do test:real`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

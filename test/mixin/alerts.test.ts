@@ -25,7 +25,7 @@ const rules = (
   }
 ).groups.flatMap((group) => group.rules);
 
-test('deploy/mixin/rendered is what deploy/mixin says; else run `npm run mixin`', async () => {
+test('deploy/mixin/rendered is what deploy/mixin says; else run `npm run do mixin`', async () => {
   assert.deepEqual(
     Object.fromEntries(await storedFiles()),
     Object.fromEntries(await renderedFiles()),

@@ -2,7 +2,7 @@
  * Renders deploy/mixin into deploy/mixin/rendered. The tests beside it try every expression with promtool, and against
  * scrapes of the program.
  *
- *     npm run mixin
+ *     npm run do mixin
  */
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ const folder = fileURLToPath(new URL('../../deploy/mixin', import.meta.url));
 /** Where the rendered files are. */
 export const renderedFolder = join(folder, 'rendered');
 
-const head = '# Rendered from deploy/mixin by `npm run mixin`; change that instead.\n';
+const head = '# Rendered from deploy/mixin by `npm run do mixin`; change that instead.\n';
 
 /** The value of a jsonnet expression that may import `mixin.libsonnet`. @throws what jsonnet has to say against it */
 export async function evaluated(

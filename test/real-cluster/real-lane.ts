@@ -79,7 +79,7 @@ function clusterOf(env: typeof process.env): ExistingCluster | undefined {
   if (path === '') return undefined;
   if (context !== undefined) return { path, context };
   throw new Error(
-    'TEST_KUBECONFIG is set: start the tests with "npm run test:real -- --context <name>"',
+    'TEST_KUBECONFIG is set: start the tests with "npm run do -- test:real --context <name>"',
   );
 }
 

@@ -59,10 +59,12 @@ function clusterOf(file: string): string {
 // oxlint-disable-next-line import/no-default-export -- node:test takes the reporter from there
 export default async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const tallies = new Map<string, Tally>();
+  const wanted = wantedTitles();
   let first: number | undefined;
   for await (const event of source) {
     if (event.type !== 'test:pass' && event.type !== 'test:fail') continue;
-    const { details, skip } = event.data;
+    const { details, skip, name } = event.data;
+    strike(wanted, name);
     if (details.type === 'suite' && skip === undefined) continue;
     const cluster = clusterOf(entryOf(event.data));
     if (needsServer.has(cluster)) first ??= Date.now() - details.duration_ms;
@@ -72,6 +74,23 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
   for (const [cluster, tally] of tallies) yield* lines(cluster, tally);
   yield* startOf(first);
   yield* demandReal(tallies.get(REAL));
+  yield* demandTitles(wanted);
+}
+
+/** What a run that is chosen by titles must run; nothing otherwise. */
+function wantedTitles(): Set<string> {
+  return new Set(JSON.parse(process.env['REAL_LANE_TITLES'] ?? '[]') as readonly string[]);
+}
+
+function strike(wanted: Set<string>, name: string): void {
+  for (const title of wanted) if (name.startsWith(title)) wanted.delete(title);
+}
+
+function* demandTitles(missing: ReadonlySet<string>): Generator<string> {
+  for (const title of missing) {
+    yield `No test ran whose title begins with "${title}", which test/gate/real-lane.ts takes.\n`;
+    process.exitCode = 1;
+  }
 }
 
 function* startOf(first: number | undefined): Generator<string> {

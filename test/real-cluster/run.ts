@@ -1,8 +1,9 @@
 /**
  * The real lane: runs the scenarios on a real control plane, and beside them on the embedded cluster.
  *
- *     npm run test:real -- [--kubernetes oldest | baseline | newest | all] [--context <name>] [<test file> …]
+ *     npm run do -- test:real [--kubernetes oldest | baseline | newest | all] [--context <name>] [--gate | <test file> …]
  *
+ * `--gate` takes the scenarios that test/gate/real-lane.ts lists, and fails where one of them did not run.
  * The control plane is the cluster of `TEST_KUBECONFIG` if `--context` names one of its contexts, else started from the
  * binaries in `KUBEBUILDER_ASSETS`, else from those in the cache folder, which are built there with Go when missing.
  */
@@ -12,6 +13,7 @@ import { once } from 'node:events';
 import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { errorOf } from '#base/error-of.ts';
+import { realGate } from '../gate/real-lane.ts';
 import { findBinaries, type VersionName, versionsOf } from './control-plane/binaries.ts';
 import { chosenCluster } from './control-plane/existing-cluster.ts';
 
@@ -24,25 +26,31 @@ async function main(args: readonly string[]): Promise<number> {
   const { env } = process;
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   try {
-    const { files, context, versions } = read(args);
+    const { files, titles, context, versions } = read(args);
     const existing = await chosenCluster(env, context);
     if (existing !== undefined) {
       say(`Running on the cluster of context "${existing.context}" in ${existing.path}`);
-      return await runTests(files, {
-        REAL_LANE_CONTEXT: existing.context,
-        REAL_LANE_START: `${start}`,
-      });
+      return await runTests(
+        { files, titles },
+        {
+          REAL_LANE_CONTEXT: existing.context,
+          REAL_LANE_START: `${start}`,
+        },
+      );
     }
     let worst = 0;
     for (const version of versions) {
       const binaries = await findBinaries({ env, say, version });
       say(`Running on binaries from ${binaries.source}`);
-      const code = await runTests(files, {
-        KUBEBUILDER_ASSETS: binaries.folder,
-        // The kubectl of that version, where the folder has one, before any other.
-        PATH: `${binaries.folder}${delimiter}${env['PATH'] ?? ''}`,
-        REAL_LANE_START: `${start}`,
-      });
+      const code = await runTests(
+        { files, titles },
+        {
+          KUBEBUILDER_ASSETS: binaries.folder,
+          // The kubectl of that version, where the folder has one, before any other.
+          PATH: `${binaries.folder}${delimiter}${env['PATH'] ?? ''}`,
+          REAL_LANE_START: `${start}`,
+        },
+      );
       worst = Math.max(worst, code);
     }
     return worst;
@@ -54,6 +62,8 @@ async function main(args: readonly string[]): Promise<number> {
 
 interface Choice {
   readonly files: readonly string[];
+  /** The only titles that run; undefined for all. */
+  readonly titles: readonly string[] | undefined;
   readonly context: string | undefined;
   readonly versions: readonly VersionName[];
 }
@@ -63,17 +73,25 @@ function read(args: readonly string[]): Choice {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { kubernetes: { type: 'string' }, context: { type: 'string' } },
+    options: {
+      kubernetes: { type: 'string' },
+      context: { type: 'string' },
+      gate: { type: 'boolean', default: false },
+    },
   });
-  const { context, kubernetes } = values;
+  const { context, kubernetes, gate } = values;
+  if (gate && positionals.length > 0) throw new Error('--gate has files of its own: name none');
   const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';
   if (kubernetes !== undefined && assets !== '') {
     throw new Error(
       `--kubernetes chooses a version, but KUBEBUILDER_ASSETS names one folder: unset one of them`,
     );
   }
+  const taken = realGate.filter(({ titles }) => titles.length > 0);
+  const named = positionals.length === 0 ? defaultFiles : positionals;
   return {
-    files: positionals.length === 0 ? defaultFiles : positionals,
+    files: gate ? taken.map(({ file }) => file) : named,
+    titles: gate ? taken.flatMap(({ titles }) => titles) : undefined,
     context,
     versions: versionsNamed(kubernetes ?? 'baseline'),
   };
@@ -92,25 +110,34 @@ function versionsNamed(text: string): readonly VersionName[] {
 }
 
 async function runTests(
-  files: readonly string[],
+  { files, titles }: Pick<Choice, 'files' | 'titles'>,
   variables: Readonly<Record<string, string>>,
 ): Promise<number> {
   const options = [
     '--disable-warning=ExperimentalWarning',
     '--test',
-    '--test-concurrency=1',
+    // Of what runs most is waiting for pods: with two files at once both cores have work.
+    '--test-concurrency=2',
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',
     `--test-reporter=${join(import.meta.dirname, 'report.ts')}`,
     '--test-reporter-destination=stdout',
+    '--test-reporter=./scripts/tests/note-times.ts',
+    '--test-reporter-destination=stdout',
+    ...(titles ?? []).map((title) => `--test-name-pattern=${patternOf(title)}`),
   ];
   const child = spawn(process.execPath, [...options, ...files], {
     cwd: root,
-    env: { ...process.env, ...variables },
+    env: { ...process.env, ...variables, REAL_LANE_TITLES: JSON.stringify(titles ?? []) },
     stdio: 'inherit',
   });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
+}
+
+/** Matches the titles that begin with `title`, alone or below a group. */
+function patternOf(title: string): string {
+  return `(?:^| )${title.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}`;
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -34,7 +34,7 @@ export async function serveEmbedded(): Promise<ServedCluster> {
   const transportFor: ControllersOptions['transportFor'] = (user) =>
     cluster.transport({ user, client: user.name });
   const common = { transportFor, clock, seed, log };
-  // As `npm run cluster` does.
+  // As `npm run do cluster` does.
   const controllers = startControllers({ ...common, only: [...usualControllers, 'endpoints'] });
   const kubelet = startKubelet({ ...common, delays: shortDelays, areVolumesMade: true });
   await Promise.all([controllers.ready, kubelet.ready]);

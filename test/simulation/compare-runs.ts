@@ -89,5 +89,5 @@ export function title({ name }: Scenario, fault: Fault | undefined): string {
 /** Returns the line that says how to tell the story again. */
 export function replayLine({ name }: Scenario, fault: Fault | undefined): string {
   const which = fault === undefined ? '' : ` --fault "${faultName(fault)}"`;
-  return `  npm run sweep -- --scenario ${name}${which}`;
+  return `  npm run do -- sweep --scenario ${name}${which}`;
 }

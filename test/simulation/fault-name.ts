@@ -12,6 +12,11 @@ export function faultName(fault: Fault): string {
   return isHostile(fault) ? hostileName(fault) : plainName(fault);
 }
 
+/** Names what a fault does to what, whichever of its like it hits: faults of one class are alike. */
+export function faultClass(fault: Fault): string {
+  return faultName(fault).replace(/^#\d+ /, '');
+}
+
 function hostileName(fault: HostileFault): string {
   switch (fault.kind) {
     case 'late-kill':

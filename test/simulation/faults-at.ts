@@ -157,7 +157,7 @@ export function eventFaults(resource: string, count: number): readonly Fault[] {
   );
 }
 
-/** What {@link isRoutine} leaves out of `npm test`: `npm run sweep` tells all. */
+/** What {@link isRoutine} leaves out of `npm test`: `npm run do sweep` tells all. */
 const effectsByTurns: readonly EventEffect[] = eventEffects.filter((effect) => effect !== 'skip');
 
 /**

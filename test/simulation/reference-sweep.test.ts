@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { gateShare } from '#support/extent.ts';
 import type { Reference } from './compare-runs.ts';
-import { faultName } from './fault-name.ts';
+import { faultClass, faultName } from './fault-name.ts';
 import { isRoutine } from './faults-at.ts';
 import { reference } from './scenario.ts';
 import { sweep, tellReference } from './sweep-engine.ts';
@@ -40,7 +41,8 @@ suite('sweep of a rollout of two zones with two pods', () => {
 
   async function assertSweep(name: string): Promise<void> {
     const found = await told();
-    const faults = found.faults.filter((fault) => fault.test === name && isRoutine(fault));
+    const routine = found.faults.filter((fault) => fault.test === name && isRoutine(fault));
+    const faults = gateShare(routine, { oneIn: 3, classOf: faultClass });
     assert.ok(faults.length > 0);
     const tallies = await sweep(faults, found);
     assert.deepEqual(

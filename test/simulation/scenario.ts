@@ -37,7 +37,7 @@ export interface Scenario {
    * a pause and so on, each taken back (D-57). @default false
    */
   readonly isPlainRollout?: boolean;
-  /** `npm run sweep` tries one fault in so many, for stories of thousands of calls that are all alike. @default 1: each */
+  /** `npm run do sweep` tries one fault in so many, for stories of thousands of calls that are all alike. @default 1: each */
   readonly sample?: number;
 }
 

@@ -11,7 +11,7 @@ import {
   twoGroups,
 } from './scenario.ts';
 
-/** The stories of `npm run sweep`; {@link reference} is the one of `npm test`. */
+/** The stories of `npm run do sweep`; {@link reference} is the one of `npm test`. */
 export const scenarios: readonly Scenario[] = [
   reference,
   threeZones,

@@ -1,4 +1,4 @@
-/** One thread of `npm run sweep`: takes every n-th fault of one story. */
+/** One thread of `npm run do sweep`: takes every n-th fault of one story. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { scenarios } from './scenarios.ts';
 import { sweep, tellReference } from './sweep-engine.ts';

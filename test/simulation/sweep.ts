@@ -1,5 +1,5 @@
 /**
- * `npm run sweep`: tells each story of scenario.ts once with each fault at each call and event (SWEEP-1), then with
+ * `npm run do sweep`: tells each story of scenario.ts once with each fault at each call and event (SWEEP-1), then with
  * many orders of events. Prints a line for each class of faults, and for each failure the command that tells it again.
  */
 
@@ -23,7 +23,7 @@ import { sweep, type Tally, tellReference } from './sweep-engine.ts';
 
 const percentNames = Object.keys(percentStories);
 
-const usage = `usage: npm run sweep -- [--scenario NAME] [--fault NAME] [--list] [--seeds N] [--threads N]
+const usage = `usage: npm run do -- sweep [--scenario NAME] [--fault NAME] [--list] [--seeds N] [--threads N]
 
   --scenario  one of: ${[...scenarios.map(({ name }) => name), ...percentNames].join(', ')}; default all
   --fault     only this fault, with the log of the operators
@@ -94,7 +94,7 @@ async function tellPercent(name: string, { list: isList, fault }: Options): Prom
     const faults = isList ? [] : await percentTold(name, death);
     if (faults.length > 0) failed += 1;
     for (const each of faults) {
-      print(`${each}\n  npm run sweep -- --scenario ${name} --fault "${deathName(death)}"`);
+      print(`${each}\n  npm run do -- sweep --scenario ${name} --fault "${deathName(death)}"`);
     }
   }
   const took = ((performance.now() - startedAt) / 1_000).toFixed(1);

@@ -1,4 +1,4 @@
-/** The short part of `npm run fuzz`, and all bodies that ever failed. */
+/** The short part of `npm run do fuzz`, and all bodies that ever failed. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';

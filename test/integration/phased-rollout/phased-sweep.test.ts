@@ -5,6 +5,7 @@ import type { JsonObject } from '#base/json.ts';
 import { minutes, seconds } from '#base/units.ts';
 import type { QueryReading } from '#check/prometheus/reading.ts';
 import type { FaultAction } from '#cluster/faults.ts';
+import { gateShare } from '#support/extent.ts';
 import { noData, someData } from '#support/external-services/fake-prometheus.ts';
 import { mostDown } from './phased-judge.ts';
 import { PhasedStage, usualCheck } from './phased-stage.ts';
@@ -116,26 +117,40 @@ function arm(stage: PhasedStage, { nth, ...point }: Point, strike: Strike): void
   else faults.afterWrite(match, nth, kill);
 }
 
-for (const [what, story] of Object.entries(stories)) {
+/** What is told: a strike at a request. */
+interface Struck {
+  readonly point: Point;
+  readonly strike: Strike;
+}
+
+function strikesAt(point: Point): readonly Struck[] {
+  const strikes: readonly Strike[] = writes.includes(point.verb)
+    ? ['killed before', 'killed after', 'refused', 'answer lost', 'slow']
+    : ['refused', 'slow'];
+  return strikes.map((strike) => ({ point, strike }));
+}
+
+/** What the gate tells: each kind of strike at each kind of request, the stories by turns. */
+const share = {
+  oneIn: 10,
+  classOf: ({ point, strike }: Struck): string => `${strike}: ${point.verb} ${point.resource}`,
+};
+
+for (const [at, [what, story]] of Object.entries(stories).entries()) {
+  const turn = { at, of: Object.keys(stories).length };
   test(`whatever becomes of any request, a ${what} ends, and no pod goes without its checks [GATE-1, SWEEP-1]`, async () => {
     const points = await pointsOf(story);
     assert.ok(points.length > 30, `${points.length} requests`);
     const told: string[] = [];
-    for (const point of points) {
-      const isWrite = writes.includes(point.verb);
-      const strikes: readonly Strike[] = isWrite
-        ? ['killed before', 'killed after', 'refused', 'answer lost', 'slow']
-        : ['refused', 'slow'];
-      for (const strike of strikes) {
-        const name = `${strike}: ${point.verb} ${point.resource}/${point.subresource} ${point.nth}`;
-        try {
-          const stage = await tell(story, (each) => arm(each, point, strike));
-          assert.deepEqual(stage.partitions(), story.partitions);
-          assert.equal(mostDown(stage.env.cluster.eventLog.commits, pods), 1);
-          await stage.close();
-        } catch (error) {
-          told.push(`${name}: ${String(error).slice(0, 400)}`);
-        }
+    for (const { point, strike } of gateShare(points.flatMap(strikesAt), { ...share, turn })) {
+      const name = `${strike}: ${point.verb} ${point.resource}/${point.subresource} ${point.nth}`;
+      try {
+        const stage = await tell(story, (each) => arm(each, point, strike));
+        assert.deepEqual(stage.partitions(), story.partitions);
+        assert.equal(mostDown(stage.env.cluster.eventLog.commits, pods), 1);
+        await stage.close();
+      } catch (error) {
+        told.push(`${name}: ${String(error).slice(0, 400)}`);
       }
     }
     assert.deepEqual(told, []);

@@ -1,6 +1,6 @@
 /**
  * The scenarios on a real control plane, the operator under its Role. The other files of the folder have what only a real
- * server shows: manifests, kubectl, helm, other programs beside this one; `npm run test:real` starts what they take.
+ * server shows: manifests, kubectl, helm, other programs beside this one; `npm run do test:real` starts what they take.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,25 +1,28 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { type CheckResult, describeResult, runChecks } from './run-checks.ts';
 
 describe('runChecks()', () => {
   const root = mkdtempSync(join(tmpdir(), 'run-checks-'));
-  before(() => {
-    const scripts = {
-      good: 'echo fine',
-      bad: 'echo out; echo err >&2; exit 3',
-      killed: 'kill -9 $$',
-    };
-    writeFileSync(join(root, 'package.json'), JSON.stringify({ scripts }));
-  });
+  const commands = new Map([
+    ['good', 'echo fine'],
+    ['bad', 'echo out; echo err >&2; exit 3'],
+    ['killed', 'kill -9 $$'],
+  ]);
   after(() => rmSync(root, { recursive: true }));
 
   async function run(...names: string[]): Promise<{ passed: boolean; results: CheckResult[] }> {
     const results: CheckResult[] = [];
-    const passed = await runChecks({ root, names, atOnce: 2, report: (r) => results.push(r) });
+    const passed = await runChecks({
+      root,
+      names,
+      commands,
+      atOnce: 2,
+      report: (r) => results.push(r),
+    });
     return { passed, results };
   }
 
@@ -45,9 +48,9 @@ describe('runChecks()', () => {
     assert.equal((await run('killed')).passed, false);
   });
 
-  test('refuses a name that is no script', async () => {
+  test('refuses a name that is no task', async () => {
     await assert.rejects(run('good', 'gone'), {
-      message: 'Cannot run "gone": package.json has no such script',
+      message: 'Cannot run "gone": there is no such task',
     });
   });
 });
