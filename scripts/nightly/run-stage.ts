@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { taskEnvironment } from '../tasks/run-checks.ts';
-import type { FileTime } from '../tests/note-times.ts';
+import type { FileTime } from '../tests/file-times.ts';
 import { type Stage, type StageResult, sourceOfTool, type Tool } from './stage.ts';
 import type { StageBook } from './stage-book.ts';
 

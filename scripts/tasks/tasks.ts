@@ -20,8 +20,6 @@ const reporters = [
   '--test-reporter-destination=stdout',
   '--test-reporter=./scripts/tests/note-skips.ts',
   '--test-reporter-destination=stdout',
-  '--test-reporter=./scripts/tests/note-times.ts',
-  '--test-reporter-destination=stdout',
 ].join(' ');
 /** One process for all files, ended and explained where it stands still. */
 const oneProcess = [

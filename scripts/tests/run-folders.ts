@@ -1,6 +1,6 @@
 /**
- * Runs tests a folder at a time, each folder in one process: what one test has warmed up, the next ones find warm, which saves
- * a third of the time. Most folders keep a processor busy, in virtual time; those that wait for real time run beside them.
+ * Runs tests a folder at a time, each folder in one process: what one test has warmed up, the next ones find warm, which saves up
+ * to a third of the time. Most folders keep a processor busy, in virtual time; those that wait for real time run beside them.
  *
  *     node scripts/tests/run-folders.ts <folder> …
  *
@@ -22,7 +22,7 @@ const waiting: ReadonlySet<string> = new Set([
   'test/integration/programs',
 ]);
 
-/** Folders of the first argument that take longest come first: what begins late ends late. */
+/** The files of `folder` itself, but for those of the night. */
 function testsIn(folder: string): readonly string[] {
   const files = globSync(`${folder}/*.test.ts`, { cwd: root });
   return files.filter((file) => !file.endsWith('.nightly.test.ts')).toSorted();
@@ -31,7 +31,7 @@ function testsIn(folder: string): readonly string[] {
 /** Whether all tests of `folder` passed. */
 async function runFolder(folder: string): Promise<boolean> {
   const startedAt = performance.now();
-  const reporters = ['dot', 'note-skips', 'note-times', 'end-standstill'].flatMap((name) => [
+  const reporters = ['dot', 'note-skips', 'end-standstill'].flatMap((name) => [
     `--test-reporter=${name === 'dot' ? name : `./scripts/tests/${name}.ts`}`,
     '--test-reporter-destination=stdout',
   ]);
@@ -70,6 +70,7 @@ const folders = process.argv
   .flatMap((pattern) => globSync(pattern, { cwd: root }))
   .map((path) => path.replace(/\/$/, ''))
   .filter((folder) => testsIn(folder).length > 0)
+  // The largest first: what begins late ends late.
   .toSorted((one, other) => testsIn(other).length - testsIn(one).length);
 if (folders.length === 0) throw new Error('No folder with tests was named');
 const results = await Promise.all([

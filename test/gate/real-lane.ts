@@ -31,7 +31,7 @@ export const realGate: readonly GateTopic[] = [
   },
   {
     file: 'test/real/control-plane/kubectl.test.ts',
-    titles: ['kubectl rolls and drains', 'kubectl is refused loudly'],
+    titles: ['kubectl rolls and drains'],
     why: 'what people type in a rollout; how objects are read and shown is for the night',
   },
   {

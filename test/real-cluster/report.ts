@@ -4,6 +4,7 @@
  */
 import { basename } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
+import { FileTimes } from '../../scripts/tests/file-times.ts';
 import { features, NO_KUBECTL } from '../scenarios/env.ts';
 import {
   NO_DRAINING,
@@ -61,7 +62,9 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
   const tallies = new Map<string, Tally>();
   const wanted = wantedTitles();
   let first: number | undefined;
+  const files = new FileTimes();
   for await (const event of source) {
+    files.take(event);
     if (event.type !== 'test:pass' && event.type !== 'test:fail') continue;
     const { details, skip, name } = event.data;
     strike(wanted, name);
@@ -70,6 +73,7 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
     if (needsServer.has(cluster)) first ??= Date.now() - details.duration_ms;
     count(tallyOf(tallies, cluster), event.type, skip);
   }
+  files.end();
   yield '\n';
   for (const [cluster, tally] of tallies) yield* lines(cluster, tally);
   yield* startOf(first);

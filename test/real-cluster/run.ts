@@ -122,8 +122,6 @@ async function runTests(
     '--test-reporter-destination=stdout',
     `--test-reporter=${join(import.meta.dirname, 'report.ts')}`,
     '--test-reporter-destination=stdout',
-    '--test-reporter=./scripts/tests/note-times.ts',
-    '--test-reporter-destination=stdout',
     ...(titles ?? []).map((title) => `--test-name-pattern=${patternOf(title)}`),
   ];
   const child = spawn(process.execPath, [...options, ...files], {

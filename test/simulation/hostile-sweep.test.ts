@@ -28,7 +28,7 @@ async function assertSweep(scenario: Scenario, name: Fault['test'], step = 1): P
   const found = await tell(scenario);
   const all = found.faults.filter(({ test }) => test === name);
   const stepped = all.filter((_, index) => index % step === 0);
-  const faults = gateShare(stepped, { oneIn: 3, classOf: faultClass });
+  const faults = gateShare(stepped, { oneIn: 6, classOf: faultClass });
   assert.ok(faults.length > 0);
   const tallies = await sweep(faults, found);
   assert.deepEqual(

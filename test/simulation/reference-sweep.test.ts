@@ -42,7 +42,7 @@ suite('sweep of a rollout of two zones with two pods', () => {
   async function assertSweep(name: string): Promise<void> {
     const found = await told();
     const routine = found.faults.filter((fault) => fault.test === name && isRoutine(fault));
-    const faults = gateShare(routine, { oneIn: 3, classOf: faultClass });
+    const faults = gateShare(routine, { oneIn: 6, classOf: faultClass });
     assert.ok(faults.length > 0);
     const tallies = await sweep(faults, found);
     assert.deepEqual(

@@ -1,6 +1,6 @@
 /**
- * A reporter of node:test that writes how each file went into the file that `TEST_TIMES` names, a line of JSON each; without
- * that variable it is silent. What of a run is slow, and how many tests a stage ran, is read from there.
+ * Writes how each file of a run went into the file that `TEST_TIMES` names, a line of JSON each; nothing without that variable.
+ * What of a run is slow, and how many tests a stage ran, is read from there.
  */
 import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -16,24 +16,28 @@ export interface FileTime {
   readonly skipped: number;
 }
 
-/** See above. In one process for all files there is no summary of each: then the tests are added up. */
-// oxlint-disable-next-line import/no-default-export -- node:test takes the reporter from there
-export default async function* noteTimes(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  const path = process.env['TEST_TIMES'] ?? '';
-  const added = new Map<string, FileTime>();
-  let hasSummaries = false;
-  for await (const event of source) {
-    if (path === '') continue;
+/** Takes the events of one run. In one process for all files there is no summary of each: then the tests are added up. */
+export class FileTimes {
+  readonly #path = process.env['TEST_TIMES'] ?? '';
+  readonly #added = new Map<string, FileTime>();
+  #hasSummaries = false;
+
+  /** Writes the summary of a file at once: a run that is ended loses the files that were under way alone. */
+  take(event: TestEvent): void {
+    if (this.#path === '') return;
     const time = summaryOf(event);
     if (time !== undefined) {
-      hasSummaries = true;
-      write(path, time);
+      this.#hasSummaries = true;
+      write(this.#path, time);
     } else if (event.type === 'test:pass' || event.type === 'test:fail') {
-      add(added, event);
+      add(this.#added, event);
     }
   }
-  if (!hasSummaries) for (const time of added.values()) write(path, time);
-  yield* [];
+
+  /** Writes what no summary came for. */
+  end(): void {
+    if (!this.#hasSummaries) for (const time of this.#added.values()) write(this.#path, time);
+  }
 }
 
 function summaryOf({ type, data }: TestEvent): FileTime | undefined {
@@ -66,7 +70,6 @@ function add(
   });
 }
 
-/** Written at once: a run that is ended loses the files that were under way alone. */
 function write(path: string, time: FileTime): void {
   appendFileSync(path, `${JSON.stringify(time)}\n`);
 }
