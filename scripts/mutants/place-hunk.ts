@@ -37,7 +37,7 @@ export function placeHunk(hunk: Hunk, tree: SourceTree): Place | Lost {
   const searches: readonly (() => readonly Place[])[] = [
     () => linesIn(here, hunk),
     () => tokensIn(tree, here, hunk),
-    () => withoutContext(here, hunk),
+    () => withoutContext(tree, here, hunk),
     () => linesIn(elsewhere(), hunk),
     () => tokensIn(tree, elsewhere(), hunk),
   ];
@@ -93,13 +93,16 @@ function wholeLinesAt(text: string, wanted: string): readonly number[] {
 }
 
 /** Finds the lines that change, where their context has changed; only within the declaration that the hunk names. */
-function withoutContext(sources: readonly Source[], hunk: Hunk): readonly Place[] {
+function withoutContext(
+  tree: SourceTree,
+  sources: readonly Source[],
+  hunk: Hunk,
+): readonly Place[] {
   const { removed, added, heading } = hunk;
   if (removed.length === 0 || heading === '') return [];
   const bare = { ...hunk, before: removed, after: added };
   return linesIn(sources, bare).filter(
-    (place) =>
-      headingAt(place, sources.find(({ path }) => path === place.path)?.text ?? '') === heading,
+    (place) => headingAt(place, tree.text(place.path) ?? '') === heading,
   );
 }
 

@@ -19,7 +19,7 @@ export async function allStages(root: string): Promise<readonly Stage[]> {
     { name: 'ok', command: 'npm run -s ok', needs: ['git', 'openssl'] },
     taskStage('test:integration', ['openssl']),
     taskStage('test:simulation'),
-    taskStage('test:nightly', ['go']),
+    taskStage('test:nightly'),
     taskStage('test:mixin', ['go', 'promtool']),
     ...folders('test/real/*/').map((topic) => realStage('baseline', topic)),
     ...folders('test/real/*/').map((topic) => realStage('oldest', topic)),

@@ -11,6 +11,7 @@ import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { isWhole } from '../../test/support/extent.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -21,6 +22,9 @@ const waiting: ReadonlySet<string> = new Set([
   'test/integration/check',
   'test/integration/programs',
 ]);
+
+/** How long one test may take, in milliseconds; a sweep that is told whole, as at night, is a single one. */
+const testTimeout = isWhole ? 900_000 : 180_000;
 
 /** The files of `folder` itself, but for those of the night. */
 function testsIn(folder: string): readonly string[] {
@@ -38,8 +42,13 @@ async function runFolder(folder: string): Promise<boolean> {
   const options = ['--disable-warning=ExperimentalWarning', '--test', '--test-isolation=none'];
   const child = spawn(
     process.execPath,
-    [...options, '--test-timeout=180000', ...reporters, ...testsIn(folder)],
-    { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] },
+    [...options, `--test-timeout=${testTimeout}`, ...reporters, ...testsIn(folder)],
+    {
+      cwd: root,
+      // Later than the limit of a test, so that one which hangs is a failure of its own.
+      env: { ...process.env, TEST_STANDSTILL_MS: String(testTimeout + 60_000) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
   );
   const chunks: Buffer[] = [];
   for (const output of [child.stdout, child.stderr])
