@@ -22,10 +22,7 @@ const reporters = [
   '--test-reporter-destination=stdout',
 ].join(' ');
 /** One process for all files, ended and explained where it stands still. */
-const oneProcess = [
-  `--test --test-isolation=none ${reporters}`,
-  '--test-reporter=./scripts/tests/end-standstill.ts --test-reporter-destination=stdout',
-].join(' ');
+const oneProcess = 'scripts/tests/run-files.ts';
 const nightly = '"test/**/*.nightly.test.ts"';
 
 const run: TaskGroup = {
@@ -47,7 +44,7 @@ const run: TaskGroup = {
 const tests: TaskGroup = {
   'test:unit': {
     help: 'the tests beside the sources',
-    command: `${quiet} ${oneProcess} --test-timeout=120000 "{src,cluster,demo,test/support}/**/*.test.ts"`,
+    command: `${quiet} --test-timeout=120000 ${oneProcess} "{src,cluster,demo,test/support}/**/*.test.ts"`,
   },
   'test:scripts': {
     help: 'the tests of scripts/ and test/gate/',
@@ -59,7 +56,7 @@ const tests: TaskGroup = {
   },
   'test:simulation': {
     help: 'a share of the sweeps; TEST_EXTENT=whole tells all',
-    command: `${quiet} --test --test-concurrency=2 --test-timeout=300000 ${reporters} "test/simulation/**/*.test.ts"`,
+    command: `${quiet} --test-timeout=300000 ${oneProcess} "test/simulation/*.test.ts"`,
   },
   'test:nightly': {
     help: 'tests in real time that the gate leaves to the night',

@@ -2,8 +2,7 @@
  * A reporter of node:test that ends a run which stands still, and says where: hooks have no time limit of their own, and
  * what a test leaves open keeps the process alive after the last one. Nobody would learn the reason but by a debugger.
  *
- * Silent otherwise. For runs in one process (`--test-isolation=none`), whose other reporters tell of failures only at the
- * end.
+ * Silent otherwise. For runs in one process, whose other reporters tell of failures only at the end.
  */
 import { writeSync } from 'node:fs';
 import type { TestEvent } from 'node:test/reporters';

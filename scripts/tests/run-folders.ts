@@ -35,14 +35,14 @@ function testsIn(folder: string): readonly string[] {
 /** Whether all tests of `folder` passed. */
 async function runFolder(folder: string): Promise<boolean> {
   const startedAt = performance.now();
-  const reporters = ['dot', 'note-skips', 'end-standstill'].flatMap((name) => [
-    `--test-reporter=${name === 'dot' ? name : `./scripts/tests/${name}.ts`}`,
-    '--test-reporter-destination=stdout',
-  ]);
-  const options = ['--disable-warning=ExperimentalWarning', '--test', '--test-isolation=none'];
   const child = spawn(
     process.execPath,
-    [...options, `--test-timeout=${testTimeout}`, ...reporters, ...testsIn(folder)],
+    [
+      '--disable-warning=ExperimentalWarning',
+      `--test-timeout=${testTimeout}`,
+      join(import.meta.dirname, 'run-files.ts'),
+      ...testsIn(folder),
+    ],
     {
       cwd: root,
       // Later than the limit of a test, so that one which hangs is a failure of its own.

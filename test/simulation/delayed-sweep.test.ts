@@ -32,7 +32,7 @@ suite('sweep of two zones that shrink once their pods were asked', () => {
 
     test(`${name}: [cluster 55] the operator dies before and after each write and each call of a pod`, async () => {
       const found = await tell(name);
-      const faults = gateShare(found.faults.filter(isRoutine), { oneIn: 2, classOf: faultClass });
+      const faults = gateShare(found.faults.filter(isRoutine), { oneIn: 6, classOf: faultClass });
       assert.ok(faults.some(({ kind }) => kind === 'pod-kill'));
       const tallies = await sweep(faults, found);
       assert.deepEqual(

@@ -15,6 +15,9 @@ import {
 } from './scenario.ts';
 import { sweep, tellReference } from './sweep-engine.ts';
 
+/** What the gate tells: one fault in so many of each class; the night tells all. */
+const share = { oneIn: 12, classOf: faultClass };
+
 const told = new Map<Scenario, Promise<Reference>>();
 
 async function tell(scenario: Scenario): Promise<Reference> {
@@ -28,7 +31,7 @@ async function assertSweep(scenario: Scenario, name: Fault['test'], step = 1): P
   const found = await tell(scenario);
   const all = found.faults.filter(({ test }) => test === name);
   const stepped = all.filter((_, index) => index % step === 0);
-  const faults = gateShare(stepped, { oneIn: 6, classOf: faultClass });
+  const faults = gateShare(stepped, share);
   assert.ok(faults.length > 0);
   const tallies = await sweep(faults, found);
   assert.deepEqual(

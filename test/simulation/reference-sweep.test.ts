@@ -7,6 +7,9 @@ import { isRoutine } from './faults-at.ts';
 import { reference } from './scenario.ts';
 import { sweep, tellReference } from './sweep-engine.ts';
 
+/** What the gate tells: one fault in so many of each class; the night tells all. */
+const share = { oneIn: 12, classOf: faultClass };
+
 suite('sweep of a rollout of two zones with two pods', () => {
   const state: { told: Promise<Reference> | undefined } = { told: undefined };
   const told = async (): Promise<Reference> => {
@@ -42,7 +45,7 @@ suite('sweep of a rollout of two zones with two pods', () => {
   async function assertSweep(name: string): Promise<void> {
     const found = await told();
     const routine = found.faults.filter((fault) => fault.test === name && isRoutine(fault));
-    const faults = gateShare(routine, { oneIn: 6, classOf: faultClass });
+    const faults = gateShare(routine, share);
     assert.ok(faults.length > 0);
     const tallies = await sweep(faults, found);
     assert.deepEqual(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { millis, minutes, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
+import { gateNumbers } from '#support/extent.ts';
 import { World } from '#support/world/world.ts';
 import { images, NAMESPACE } from '#support/world/world-group.ts';
 import { failureText } from './compare-runs.ts';
@@ -15,10 +16,10 @@ test('[cluster 59] the same seed gives byte-identical logs', async () => {
   assert.notEqual(one, await historyOf(8), 'another seed gives other uids');
 });
 
-test('[cluster 59] 50 orders of events all end in the same state with the same deletions', async () => {
+test('[cluster 59] orders of events, 50 of them in the night, all end in the same state with the same deletions', async () => {
   const { run } = await tellReference(reference);
   const failures: string[] = [];
-  for (let seed = 1; seed <= 50; seed += 1) {
+  for (const seed of gateNumbers(50, 4)) {
     const { run: other } = await tellReference(fuzzed(reference, seed, millis(200)));
     if (other.problems.length > 0) failures.push(failureText(other));
     assert.deepEqual(other.removals, run.removals, `seed ${seed}`);

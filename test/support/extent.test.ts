@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shareOf } from './extent.ts';
+import { gateNumbers, isWhole, shareOf } from './extent.ts';
 
 const items = ['a1', 'a2', 'b1', 'a3', 'a4', 'b2', 'c1', 'a5', 'a6'];
 const classOf = (item: string): string => item.slice(0, 1);
@@ -20,4 +20,9 @@ test('shareOf() takes other classes for each table in its turn', () => {
 
 test('shareOf() takes nothing of nothing', () => {
   assert.deepEqual(shareOf([], { oneIn: 3, classOf }), []);
+});
+
+test('gateNumbers() takes one number in so many from the first on, and all in the night', () => {
+  assert.deepEqual(gateNumbers(8, 3, 2), isWhole ? [1, 2, 3, 4, 5, 6, 7, 8] : [2, 5, 8]);
+  assert.deepEqual(gateNumbers(3, 2), isWhole ? [1, 2, 3] : [1, 3]);
 });

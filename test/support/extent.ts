@@ -36,3 +36,9 @@ export function shareOf<T>(items: readonly T[], share: Share<T>): readonly T[] {
   }
   return items.filter((item) => taken.has(item));
 }
+
+/** Returns the numbers from 1 to `last` where the run takes everything, else one in `oneIn`, from `first` on; integers from 1. */
+export function gateNumbers(last: number, oneIn: number, first = 1): readonly number[] {
+  const all = Array.from({ length: last }, (_, index) => index + 1);
+  return isWhole ? all : all.filter((number) => number >= first && (number - first) % oneIn === 0);
+}

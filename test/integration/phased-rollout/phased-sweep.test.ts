@@ -132,7 +132,7 @@ function strikesAt(point: Point): readonly Struck[] {
 
 /** What the gate tells: each kind of strike at each kind of request, the stories by turns. */
 const share = {
-  oneIn: 10,
+  oneIn: 30,
   classOf: ({ point, strike }: Struck): string => `${strike}: ${point.verb} ${point.resource}`,
 };
 

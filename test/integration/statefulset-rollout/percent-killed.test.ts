@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { millis, seconds } from '#base/units.ts';
 import { PausableClock } from '#support/clocks/pausable-clock.ts';
+import { gateNumbers } from '#support/extent.ts';
 import { PercentStage } from './percent-stage.ts';
 
 /** A set of four ready pods on `db:1`. */
@@ -47,10 +48,11 @@ const occasions = points.flatMap((point) => [
   { ...point, when: 'after' as const },
 ]);
 
-for (const { when, resource, verb, least } of occasions) {
+for (const [at, { when, resource, verb, least }] of occasions.entries()) {
   test(`an operator that is killed ${when} any ${verb} of ${resource} is followed by one that evicts no pod twice [T-37, T-48]`, async () => {
     let killed = 0;
-    for (let nth = 1; nth <= least + 2; nth += 1) {
+    const numbers = gateNumbers(least + 2, 2, 1 + (at % 2));
+    for (const nth of numbers) {
       const stage = await settled();
       const [first] = stage.running;
       const match = { user: 'operator-1', verb, resource };
@@ -74,14 +76,15 @@ for (const { when, resource, verb, least } of occasions) {
       assert.ok(stage.mostDown() <= 2, `${what}: ${stage.mostDown()} away`);
       await stage.close();
     }
-    assert.ok(killed >= least, `${killed}`);
+    assert.ok(killed >= numbers.filter((nth) => nth <= least).length, `${killed}`);
   });
 }
 
 for (const { resource, verb, least } of points) {
   test(`a leader that is halted after any ${verb} of ${resource} changes nothing once another one may lead [SPLIT-1]`, async () => {
     let halted = 0;
-    for (let nth = 1; nth <= least + 1; nth += 1) {
+    const numbers = gateNumbers(least + 1, 2);
+    for (const nth of numbers) {
       let clock: PausableClock | undefined;
       const stage = await settled(({ env }) => {
         clock = new PausableClock(env.clock);
@@ -107,7 +110,7 @@ for (const { resource, verb, least } of points) {
       if (haltedAfter < Number.POSITIVE_INFINITY) halted += 1;
       await stage.close();
     }
-    assert.ok(halted >= least, `${halted}`);
+    assert.ok(halted >= numbers.filter((nth) => nth <= least).length, `${halted}`);
   });
 }
 

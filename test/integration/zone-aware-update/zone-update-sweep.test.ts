@@ -245,7 +245,7 @@ function strikesAt({ verb }: Point): readonly Strike[] {
 
 /** What the gate tells: each kind of strike at each kind of request, the stories by turns. */
 const share = {
-  oneIn: 20,
+  oneIn: 60,
   classOf: ({ point, strike }: { readonly point: Point; readonly strike: Strike }): string =>
     `${strike}: ${point.verb} ${point.resource}`,
 };

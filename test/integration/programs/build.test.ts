@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type Bundle, bundleInto } from './build.ts';
+import { type Bundle, bundleInto } from '../../../scripts/build.ts';
 
 /** Bytes of all files but source maps; of the parts that only some runs load; and of what a start of each command loads. */
 const most = {
@@ -201,7 +201,7 @@ describe('bundleInto()', () => {
     const licences = textOf('LICENSES.txt');
     for (const path of bundle.packages) {
       const { name, version } = JSON.parse(
-        readFileSync(join(import.meta.dirname, '..', path, 'package.json'), 'utf8'),
+        readFileSync(join(import.meta.dirname, '../../..', path, 'package.json'), 'utf8'),
       ) as Readonly<Record<'name' | 'version', string>>;
       assert.ok(licences.includes(`\n${name} ${version} (`), name);
     }
@@ -393,7 +393,7 @@ describe('bundleInto()', () => {
 
   test('puts in only what an install without the tools has, so that `npm ci --omit=dev` is enough', () => {
     const { packages } = JSON.parse(
-      readFileSync(join(import.meta.dirname, '..', 'package-lock.json'), 'utf8'),
+      readFileSync(join(import.meta.dirname, '../../..', 'package-lock.json'), 'utf8'),
     ) as { readonly packages: Readonly<Record<string, { readonly dev?: boolean }>> };
     for (const path of bundle.packages) {
       assert.ok(packages[path] !== undefined, path);
