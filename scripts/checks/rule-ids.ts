@@ -5,11 +5,12 @@ const promises =
 const groups = 'RC SC DD IN FL EN LG PR ME K8 KW';
 const zones = 'ZAU ZDB EV OPS W K P';
 const percent = 'A B C E F G H T CONSUL';
+const found = 'S R X';
 const cluster = 'MS SR ST CK HT ER OB LW PA SU AD CR TB SS PD GC KU CL EM FI PF FT LN';
 
 /** What is before the number of a rule. docs/rules/README.md says what each family is about. */
 export const families: ReadonlySet<string> = new Set(
-  [promises, 'D', groups, zones, percent, cluster].flatMap((line) => line.split(' ')),
+  [promises, 'D', groups, zones, percent, found, cluster].flatMap((line) => line.split(' ')),
 );
 
 /** What has the shape of an id, and is the name of something else in the world. */

@@ -7,7 +7,7 @@ import { type Instant, millis } from '#base/units.ts';
 import { isAsked, planEnd } from './plan/plan-callback.ts';
 import { unlessLate } from './plan/plan-deadline.ts';
 import type { RolloutPlan } from './plan/plan-decision.ts';
-import { planDeletion } from './plan/plan-deletion.ts';
+import { planDeletion, planDisowning } from './plan/plan-deletion.ts';
 import { withDiscovered } from './plan/plan-discovery.ts';
 import { because, planOf, type RolloutPass, type Step } from './plan/plan-outcome.ts';
 import { pinnedFrom, planPinAtRest } from './plan/plan-pin-switch.ts';
@@ -44,6 +44,9 @@ export function planStatefulsetRollout(snapshot: RolloutSnapshot, now: Instant):
     const message = spec.kind === 'invalid' ? problemText(spec.problem) : 'the spec cannot be read';
     return planOf(progress, invalidSpec(progress, message, now));
   }
+  const disowning = planDisowning(snapshot, spec.value);
+  // Before all else: whoever deletes the resource does not wait for a rollout.
+  if (disowning !== undefined) return { ...planOf(progress, disowning), progress };
   const known = withPastEviction(withEvictions(progress, snapshot), now);
   const seen = withDiscovered(known, snapshot.discovery);
   const pass: RolloutPass = { snapshot, spec: spec.value, progress: seen, now };

@@ -38,6 +38,9 @@ export const rolloutReasons: Readonly<
   ),
   StatefulSetDeleted: act('The resource is deleted, and the set goes with it.'),
   StatefulSetReleased: act('The resource is deleted, and the set stays.'),
+  StatefulSetDisowned: act(
+    'spec.deletionPolicy is Orphan, and the set still has an owner reference, by which a foreground deletion of the resource would delete it.',
+  ),
   PodsEvicted: act('Old pods of the wanted percentage go, as many as the budget allows.'),
   StuckPodReplaced: act('An old pod cannot become ready by itself.'),
   BrokenPodDeleted: act('A version is taken back, and a pod of it cannot become ready.'),

@@ -9,7 +9,7 @@ import type { Config } from '#config/config.ts';
 import { ConsistentReads } from '#control/consistent-read/consistent-reads.ts';
 import { NodeZoneProofs } from '#control/consistent-read/node-zone-proofs.ts';
 import { ResourceProofs } from '#control/consistent-read/resource-proofs.ts';
-import { OpenDisruptions } from '#control/write/open-disruptions.ts';
+import type { OpenDisruptions } from '#control/write/open-disruptions.ts';
 import { PodDeletions } from '#control/write/pod-deletions.ts';
 import { Refusals } from '#control/write/refusals.ts';
 import { UnseenWrites } from '#control/write/unseen-writes.ts';
@@ -41,6 +41,8 @@ export interface ZoneUpdateParts {
   readonly caches: Pick<ZoneCaches, 'pods' | 'statefulSets' | 'nodes' | 'zones' | 'watched'> & {
     readonly updates: Informer<UpdateView>;
   };
+  /** Deletions of ours that the cache may not show yet, no matter who sends them. */
+  readonly open: OpenDisruptions;
 }
 
 /** What only the process that leads knows. */
@@ -51,11 +53,10 @@ const longestBackoff = seconds(30);
 /** Returns what a term works with, and that knows nothing of its Lease. */
 export function zoneUpdatePorts(
   { config, clock, log, alarms, prometheus }: ZoneUpdatePortSettings,
-  { client, events, caches }: ZoneUpdateParts,
+  { client, events, caches, open }: ZoneUpdateParts,
 ): Omit<UpdateControllerPorts, OfTheTerm> {
   const { updates, statefulSets, pods, nodes, zones, watched } = caches;
   const queue = createWorkQueue({ clock, name: 'zoneawareupdate', maxDelay: longestBackoff });
-  const open = new OpenDisruptions();
   const asking = { clock, onAnswer: (key: string) => queue.add(key) };
   const unseenUpdates = new UnseenWrites(clock, updates.freshness);
   const proofs = new ResourceProofs({ client, clock }, resourceTypes.zoneAwareUpdates);

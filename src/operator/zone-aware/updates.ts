@@ -2,6 +2,7 @@ import { atMost } from '#base/async/at-most.ts';
 import { seconds } from '#base/units.ts';
 import { jointBudgets } from '#control/budget/joint-budgets.ts';
 import { groupOwners, OwnersOfSets } from '#control/watch/owners-of-sets.ts';
+import { OpenDisruptions } from '#control/write/open-disruptions.ts';
 import { type BudgetView, budgetView } from '#disruption-budget/cache/budget-view.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
@@ -123,7 +124,11 @@ function portsOf(
   const { updates } = caches;
   const owners = new OwnersOfSets([groupOwners, zoneAwareUpdateOwners(updates)]);
   return {
-    ...zoneUpdatePorts(settings, { ...term, caches: { ...zoneBudgets.caches, updates } }),
+    ...zoneUpdatePorts(settings, {
+      ...term,
+      caches: { ...zoneBudgets.caches, updates },
+      open: new OpenDisruptions(),
+    }),
     predecessor: predecessorOf(term.leading, settings),
     owners: owners.besides(updateKind),
     ...allBudgets(budgets, zoneBudgets),

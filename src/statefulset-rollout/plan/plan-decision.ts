@@ -33,6 +33,7 @@ export type RolloutReason =
   | 'StatefulSetRecreated'
   | 'StatefulSetDeleted'
   | 'StatefulSetReleased'
+  | 'StatefulSetDisowned'
   | 'PodsEvicted'
   | 'StuckPodReplaced'
   | 'BrokenPodDeleted'
@@ -104,6 +105,8 @@ export type RolloutAction =
   /** The set goes, and its pods stay, to be recreated over them. */
   | { readonly kind: 'orphan-pods'; readonly set: SetRef }
   | { readonly kind: 'delete-set'; readonly set: SetRef }
+  /** The set is owned by its marks alone, so that no garbage collector takes it along. */
+  | { readonly kind: 'disown-set'; readonly set: SetRef; readonly revision: string }
   /** Our marks go, and all else stays. */
   | { readonly kind: 'release-set'; readonly set: SetRef; readonly revision: string }
   | { readonly kind: 'evict'; readonly set: SetRef; readonly pods: readonly PodRef[] }

@@ -1,5 +1,6 @@
 import type { Instant } from '#base/units.ts';
 import { setRef } from '#control/decision/refs.ts';
+import type { StatefulsetRolloutSpec } from '../api.ts';
 import type { Outcome } from '../progress.ts';
 import type { RolledSet, RolloutSnapshot } from '../snapshot.ts';
 import { openCallback } from './plan-callback.ts';
@@ -35,6 +36,24 @@ export function planDeletion(snapshot: RolloutSnapshot, now: Instant): Step {
       `${set.name}, as ${resource.name} is deleted that made it`,
     ),
     action: { kind: 'delete-set', set: setRef(set) },
+  };
+}
+
+/**
+ * Returns the step that takes the owner reference off a set which is to stay when the resource goes; undefined where it has none.
+ * A foreground deletion lets the garbage collector delete all that has one, and asks nobody.
+ */
+export function planDisowning(
+  { resource, target }: Pick<RolloutSnapshot, 'resource' | 'target'>,
+  { deletionPolicy }: StatefulsetRolloutSpec,
+): Step | undefined {
+  if (deletionPolicy !== 'Orphan' || target?.isControlled !== true) return undefined;
+  const { set } = target;
+  const message = `${set.name} is to stay when ${resource.name} goes, so its owner reference is taken off`;
+  return {
+    phase: resource.progress.phase ?? 'Pending',
+    because: because('StatefulSetDisowned', message),
+    action: { kind: 'disown-set', set: setRef(set), revision: set.resourceVersion },
   };
 }
 

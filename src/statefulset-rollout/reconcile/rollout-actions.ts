@@ -34,6 +34,7 @@ type SetAction = Of<
   | 'set-partition'
   | 'orphan-pods'
   | 'delete-set'
+  | 'disown-set'
   | 'release-set'
 >;
 
@@ -94,7 +95,7 @@ export class RolloutActions {
     const approve = (): void => approveWrite(action, asking);
     const sending = { signal, because, approve };
     if (action.kind === 'create-set') {
-      const isOwned = plan.progress.isCreator;
+      const isOwned = plan.progress.isCreator && spec?.deletionPolicy !== 'Orphan';
       if (spec !== undefined) await setWrites.create(rollout, { spec, isOwned }, sending);
     } else if (target !== undefined)
       await this.#writeFound(action, target.set, { rollout, sending });
@@ -115,6 +116,9 @@ export class RolloutActions {
         return;
       case 'set-partition':
         await setWrites.setPartition(rollout, { set, to: action.to }, sending);
+        return;
+      case 'disown-set':
+        await setWrites.disown(rollout, set, sending);
         return;
       case 'release-set':
         await setWrites.release(rollout, set, sending);

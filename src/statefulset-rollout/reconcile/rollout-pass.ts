@@ -118,6 +118,10 @@ export class RolloutPassRun {
       case 'add-finalizer':
         await this.#ports.writes.changeFinalizer(moment.rollout, action.kind, signal);
         return this.#ended(moment, at(moment));
+      case 'disown-set':
+        // Nothing of it is stored: whatever else was edited is still to be looked at.
+        await this.#actions.carryOut(action, moment, signal);
+        return this.#ended(moment, at(moment));
       case 'call-back':
         return this.#callBack(moment, signal);
       default:

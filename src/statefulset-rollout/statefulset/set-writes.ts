@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
 import type { SetRef } from '#control/decision/decision.ts';
 import { unlessSent } from '#control/write/unless-sent.ts';
@@ -136,6 +137,21 @@ export class SetWrites {
     }
   }
 
+  /** Takes the ownership of `rollout` off the set, if it is still as it was seen; its marks stay. @throws what the request fails with */
+  async disown(rollout: RolloutView, set: StatefulSetView, sending: SetSending): Promise<void> {
+    const { client, sights, unseenSets } = this.#ports;
+    const { namespace, name, uid, resourceVersion } = set;
+    const metadata = { uid, resourceVersion, ownerReferences: withoutOwner(rollout) };
+    const body = { kind: 'strategic', document: { metadata } } as const;
+    const options = this.#options('taking the owner reference off statefulset', name, sending);
+    try {
+      const stored = await client.patch(type, { namespace, name }, { body, ...options });
+      unseenSets.answered(uid, stored.metadata.resourceVersion);
+    } finally {
+      sights.outdated(rollout);
+    }
+  }
+
   /** Takes the marks and the ownership of `rollout` off the set. @throws what the request fails with */
   async release(rollout: RolloutView, set: StatefulSetView, sending: SetSending): Promise<void> {
     const { client, unseenSets } = this.#ports;
@@ -145,9 +161,8 @@ export class SetWrites {
       [hashAnnotation]: null,
       [appliedAnnotation]: null,
     };
-    const ownerReferences = [{ $patch: 'delete', uid: rollout.uid }];
     const document = {
-      metadata: { uid, resourceVersion, annotations, ownerReferences },
+      metadata: { uid, resourceVersion, annotations, ownerReferences: withoutOwner(rollout) },
       // No controller would move its partition any more.
       ...(isPinned(rollout.progress, set) && { spec: { updateStrategy: strategyOf(undefined) } }),
     };
@@ -182,6 +197,11 @@ export class SetWrites {
       log.flush();
     });
   }
+}
+
+/** Returns the owner references of a strategic merge patch that takes `rollout` out of them, and leaves those of others. */
+function withoutOwner({ uid }: RolloutView): readonly JsonObject[] {
+  return [{ $patch: 'delete', uid }];
 }
 
 const ownType = {
