@@ -25,6 +25,7 @@ import type { PredecessorWait } from './plan/predecessor-wait.ts';
 import type { PassResult } from './run-controller.ts';
 import { groupScope } from './watch/group-sets.ts';
 import type { OtherOwners } from './watch/owners-of-sets.ts';
+import { StrayPods } from './watch/stray-pods.ts';
 import { noteDeletion } from './write/noted-deletions.ts';
 import type { OpenDisruptions } from './write/open-disruptions.ts';
 import { OwnDisruptions } from './write/own-disruptions.ts';
@@ -72,7 +73,7 @@ function warningsOf({ decisions }: Plan): readonly SetWarning[] {
 /** Passes over groups, and all that is reported of them: series, Events, log lines. */
 export class GroupReconciler {
   readonly #ports: GroupReconcilerPorts;
-  readonly #pass: PassPorts;
+  readonly #pass: PassPorts & { readonly strays: StrayPods };
   readonly #reporter: PlanReporter;
   readonly #known = new Set<string>();
   /** Keys whose last pass failed; while there are any, no series is dropped (ME-10). */
@@ -91,6 +92,7 @@ export class GroupReconciler {
     this.#pass = {
       ...ports,
       own,
+      strays: new StrayPods(ports),
       reads: new ConsistentReads({ client, clock, ...freshness }),
       refusals: new Refusals(),
       requests: new RequestRefusals(),
@@ -104,6 +106,11 @@ export class GroupReconciler {
   /** Returns keys of the groups that were seen and have not been forgotten. */
   knownKeys(): readonly string[] {
     return [...this.#known];
+  }
+
+  /** Returns the keys of the groups that `pod` may hold although no set of theirs has it. */
+  keysOf(pod: PodView): readonly string[] {
+    return this.#pass.strays.keysOf(pod);
   }
 
   /** Resolves when no request of a finished pass is under way any more. */

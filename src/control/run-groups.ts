@@ -41,7 +41,10 @@ export async function runGroups(
       uid === undefined ? [] : statefulSets.lister.by(indexes.uid, uid),
     );
   statefulSets.onChange((change) => wake(statesOf(change), queue));
-  pods.onChange((change) => wake(owners(statesOf(change)), queue));
+  pods.onChange((change) => {
+    wake(owners(statesOf(change)), queue);
+    for (const pod of statesOf(change)) for (const key of reconciler.keysOf(pod)) queue.add(key);
+  });
   const ending = new AbortController();
   const wakeAll = (): void => {
     const keys = keysOf(statefulSets.lister.list(), reconciler.knownKeys());

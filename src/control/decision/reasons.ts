@@ -51,6 +51,10 @@ export const reasonCatalogue = {
     'A paused zone has unavailable pods, so no other zone may lose one.',
     'Repair the paused zone, or remove the annotation grafana.com/rollout-paused.',
   ),
+  PodsWithoutSet: alarm(
+    'A set has left the group, by its deletion or by its label, and pods of it are left, or pods that this operator took are not back.',
+    'Apply the set again, which adopts its pods, or delete the pods that the message names.',
+  ),
   MaxUnavailableReached: hold(
     'The zone has as many unavailable pods as rollout-max-unavailable allows.',
     'Wait until restarted pods are available, or raise rollout-max-unavailable.',

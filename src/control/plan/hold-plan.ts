@@ -11,6 +11,7 @@ import {
 import type { Reason } from '../decision/reasons.ts';
 import { because, setRef } from '../decision/refs.ts';
 import type { OtherOwners } from '../watch/owners-of-sets.ts';
+import type { StrayPods } from '../watch/stray-pods.ts';
 import { isUnderWay, nextProbeOf, stalenessOf, type WatchedViews } from '../watch/watched-views.ts';
 import { answerPatience, type OpenDisruptions } from '../write/open-disruptions.ts';
 import type { Refusals } from '../write/refusals.ts';
@@ -27,6 +28,7 @@ export interface GroupHoldPorts extends WatchedViews {
   readonly refusals: Refusals;
   /** What names sets besides their groups. */
   readonly owners: OtherOwners;
+  readonly strays: Pick<StrayPods, 'of'>;
 }
 
 interface Question {
@@ -49,6 +51,7 @@ const shortestPause = seconds(1);
 const obstacles: readonly Obstacle[] = [
   { keepsBack: isDisruptive, reason: awaitingPredecessor },
   { keepsBack: isDisruptive, reason: ownersUnknown },
+  { keepsBack: takesServing, reason: strayPods },
   { keepsBack: ({ kind }) => kind === 'delete-pod', reason: refused },
 ];
 
@@ -96,6 +99,20 @@ function awaitingPredecessor({ moment, ports }: Question): ReturnType<Obstacle['
     'nothing is disrupted yet, as a request that an earlier process sent may still arrive: ' +
     `waiting until ${formatUtcSeconds(at)}`;
   return { until: at, because: because('AwaitingPredecessor', message) };
+}
+
+/** Reports whether `decision` takes pods that may serve: one that is stuck serves nothing, and is replaced (D-48). */
+function takesServing(decision: Decision): boolean {
+  const isStuck = decision.kind === 'delete-pod' && decision.costs === 'nothing';
+  return isDisruptive(decision) && !isStuck;
+}
+
+/** Returns why nothing is disrupted while pods of the group are left that no set of it has: nobody makes those again. */
+function strayPods({ moment, ports }: Question): ReturnType<Obstacle['reason']> {
+  const clauses = ports.strays.of(moment.key, moment.sets);
+  if (clauses.length === 0) return undefined;
+  const message = `another zone may be incomplete, as ${clauses.join('; ')}: waiting until a StatefulSet of the group has them, or they are gone`;
+  return { because: because('PodsWithoutSet', message) };
 }
 
 /** Returns why nothing is disrupted while it is being read what else may name a set (D-63). */

@@ -96,6 +96,12 @@ export class OpenDisruptions {
     return taken.again.since;
   }
 
+  /** Reports whether a pod of this name was taken away in the last minutes. */
+  wasTaken(pod: Pick<PodRef, 'namespace' | 'name'>, now: Monotonic): boolean {
+    const taken = this.#taken.get(nameOf(pod));
+    return taken !== undefined && now - taken.sentAt < memory;
+  }
+
   #remember(pod: PodRef, sentAt: Monotonic): void {
     for (const [key, taken] of this.#taken) {
       if (sentAt - taken.sentAt < memory) break;
@@ -168,7 +174,7 @@ export class OpenDisruptions {
   }
 }
 
-function nameOf({ namespace, name }: PodRef): string {
+function nameOf({ namespace, name }: Pick<PodRef, 'namespace' | 'name'>): string {
   return `${namespace}/${name}`;
 }
 
