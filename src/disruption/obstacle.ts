@@ -5,6 +5,8 @@ import type { Asker } from './reservation.ts';
 export type Disturbance =
   /** No pod of the set is there. */
   | 'missing'
+  /** The set that had the pod is gone, so that nobody makes it again. */
+  | 'left'
   /** The set's status counts more pods than are seen, and more than its spec wants: whichever they are. */
   | 'uncounted'
   /** Another zone has no slot of this partition at all. */
@@ -32,5 +34,5 @@ export interface Obstacle {
 
 /** Reports whether the reference calls it `unknown`; otherwise it says `not ready`. */
 export function isUnknown({ why }: Obstacle): boolean {
-  return why === 'missing' || why === 'uncounted' || why === 'no-peer';
+  return why === 'missing' || why === 'left' || why === 'uncounted' || why === 'no-peer';
 }

@@ -8,7 +8,7 @@ import type { Mode } from './budget.ts';
 import type { Obstacle } from './obstacle.ts';
 import { delayOf } from './ready-time.ts';
 import type { SlotRef } from './reservation.ts';
-import type { DisruptionSnapshot, GovernedSet } from './snapshot.ts';
+import type { DisruptionSnapshot, GovernedSet, LeftPod } from './snapshot.ts';
 
 /** A slot under a budget, as it stands whatever is reserved. */
 export interface Place {
@@ -117,6 +117,13 @@ export function unmanagedPlace(pod: PodView, { mode, snapshot }: Context): Place
   if (pod.isTerminating || snapshot.leaving.has(pod.uid)) return { ...where, ...leaving(pod) };
   if (isReady(pod)) return { ...where, ...here(pod), isAvailable: true };
   return { ...where, ...here(pod), obstacle: obstacleAt(pod.name, 'not-ready') };
+}
+
+/** Returns a pod whose set was deleted. It stands in the way of every partition: those that are missing beside it are not known. */
+export function leftPlace({ pod, set }: LeftPod): Place {
+  const slot: SlotRef = { pod: pod.name, set, zone: set };
+  const obstacle = obstacleAt(pod.name, 'left');
+  return { slot, partition: undefined, isCounted: true, ...undisturbed, pod, obstacle };
 }
 
 interface Seat {

@@ -7,6 +7,13 @@ export interface GovernedSet {
   readonly pods: readonly PodView[] | undefined;
 }
 
+/** A pod under a budget whose set was deleted. */
+export interface LeftPod {
+  readonly pod: PodView;
+  /** The name of that set; undefined where it is not known, and so neither is the zone. */
+  readonly set: string | undefined;
+}
+
 /** What the cluster looks like under one budget, all of one instant (D-49). */
 export interface DisruptionSnapshot {
   /**
@@ -16,6 +23,8 @@ export interface DisruptionSnapshot {
   readonly sets: readonly GovernedSet[] | undefined;
   /** Pods under the budget that nothing controls (ZDB-7): each counts in its zone. @default none */
   readonly unmanaged?: readonly PodView[];
+  /** Pods of sets that were deleted: their zones count as disturbed until a set adopts them. @default none */
+  readonly left?: readonly LeftPod[];
   /** uids of pods with a deletion that was sent, and is not seen yet (D-7). */
   readonly leaving: ReadonlySet<string>;
   /** What this process has seen of pods; without it only the times count that pods carry. */

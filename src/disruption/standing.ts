@@ -9,7 +9,7 @@ import { isTooLarge } from '#statefulset/parse-ordinal.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { Budget } from './budget.ts';
 import type { Obstacle } from './obstacle.ts';
-import { type Place, placesOf, unmanagedPlace } from './place.ts';
+import { leftPlace, type Place, placesOf, unmanagedPlace } from './place.ts';
 import type { SlotRef } from './reservation.ts';
 import type { DisruptionSnapshot, GovernedSet } from './snapshot.ts';
 
@@ -52,6 +52,7 @@ export function standingOf(budget: Budget, snapshot: DisruptionSnapshot, now: In
   const places = [
     ...(areNodes ? (snapshot.unmanaged ?? []) : []).map((pod) => unmanagedPlace(pod, context)),
     ...(sets?.filter(isReadable) ?? []).flatMap((each) => placesOf(each, context)),
+    ...(snapshot.left ?? []).map((pod) => leftPlace(pod)),
   ];
   return {
     budget,

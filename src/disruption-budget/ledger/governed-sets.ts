@@ -15,9 +15,11 @@ import {
   type SetSnapshot,
   selectorOf,
 } from '#control/watch/group-sets.ts';
+import type { LeftPod } from '#disruption/snapshot.ts';
 import type { Client } from '#kubernetes/client.ts';
 import type { Informer } from '#kubernetes/informer/informer.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
+import { LeftPods } from './left-pods.ts';
 
 /** What {@link GovernedSets} go through; the caches for as long as the process lives. */
 export interface GovernedSetPorts {
@@ -31,6 +33,8 @@ export interface GovernedSetPorts {
 export interface GovernedView {
   /** Sorted by name, with their pods. The same objects while they are as they were. */
   readonly sets: readonly SetSnapshot[];
+  /** Pods of sets that were deleted. */
+  readonly left: readonly LeftPod[];
   /** When the request was sent that proves the oldest part; undefined while a part is not proven. */
   readonly provenAt: Monotonic | undefined;
 }
@@ -71,6 +75,7 @@ export class GovernedSets {
   /** What the round of a scope is to read that is not sent yet. */
   readonly #wishes = new Map<string, ReadWish>();
   readonly #views = new Map<string, Kept>();
+  readonly #left: LeftPods;
   /** How often the caches have changed. They also change while they are listed again, when nothing counts as seen. */
   #changes = 0;
   /** Reads that have ended. */
@@ -83,6 +88,7 @@ export class GovernedSets {
     const freshness = { pods: pods.freshness, statefulSets: statefulSets.freshness };
     this.#reads = new ConsistentReads({ client, clock, ...freshness });
     this.#rounds = new SharedRounds(clock);
+    this.#left = new LeftPods({ pods, statefulSets });
     const changed = (): void => {
       this.#changes += 1;
     };
@@ -133,7 +139,11 @@ export class GovernedSets {
     const known = this.#views.get(key);
     if (known?.stamp.every((part, index) => part === stamp[index]) === true) return known;
     const { sets, proof } = this.#reads.over(scope, this.#listers);
-    const kept = { stamp, proof, view: { sets, provenAt: provenAtOf(proof, sets) } };
+    const kept = {
+      stamp,
+      proof,
+      view: { sets, left: this.#left.of(scope), provenAt: provenAtOf(proof, sets) },
+    };
     this.#views.set(key, kept);
     return kept;
   }

@@ -6,7 +6,7 @@ import type { WatchedPods } from '#control/watch/watched-pods.ts';
 import type { Budget } from '#disruption/budget.ts';
 import { type Standing, standingOf } from '#disruption/standing.ts';
 import type { Cached } from '#kubernetes/informer/informer.ts';
-import type { GovernedSets } from './governed-sets.ts';
+import type { GovernedSets, GovernedView } from './governed-sets.ts';
 
 /** What {@link Standings} are made from. */
 export interface StandingPorts {
@@ -15,8 +15,7 @@ export interface StandingPorts {
   readonly watched: Pick<WatchedPods, 'of'>;
 }
 
-interface Kept {
-  readonly sets: readonly SetSnapshot[];
+interface Kept extends Pick<GovernedView, 'sets' | 'left'> {
   readonly standing: Standing;
   /** When it was made, by both clocks. */
   readonly now: Instant;
@@ -46,17 +45,17 @@ export class Standings {
 
   /** Returns how `budget` over the sets of `scope` stands at `now`, the wall-clock time of this instant. */
   of(budget: Budget, scope: SetScope, now: Instant): ProvenStanding {
-    const { sets, provenAt } = this.#ports.sets.view(scope);
+    const { sets, left, provenAt } = this.#ports.sets.view(scope);
     const monotonic = this.#ports.clock.monotonic();
     const kept = this.#kept.get(budget);
-    if (kept !== undefined && holds(kept, now, monotonic) && isSame(kept.sets, sets)) {
+    if (kept !== undefined && holds(kept, now, monotonic) && isSame(kept, { sets, left })) {
       return { standing: kept.standing, provenAt };
     }
     const delay = delayOf(budget);
     const watched = this.#ports.watched.of(sets, delay);
-    const standing = standingOf(budget, { sets, leaving: nothingLeaving, watched }, now);
+    const standing = standingOf(budget, { sets, left, leaving: nothingLeaving, watched }, now);
     const isTimed = delay > 0 || sets.some(({ set }) => set.spec.minReady > 0);
-    this.#kept.set(budget, { sets, standing, now, monotonic, isTimed });
+    this.#kept.set(budget, { sets, left, standing, now, monotonic, isTimed });
     return { standing, provenAt };
   }
 }
@@ -76,8 +75,18 @@ function delayOf({ mode }: Budget): Millis {
   return mode.kind === 'partitions' ? mode.crossZoneDelay : millis(0);
 }
 
+type Shown = Pick<GovernedView, 'sets' | 'left'>;
+
 /** Reports whether both show the same states of the same objects. */
-function isSame(one: readonly SetSnapshot[], other: readonly SetSnapshot[]): boolean {
+function isSame(one: Shown, other: Shown): boolean {
+  const areLeftSame = areSame(
+    one.left.map(({ pod }) => pod),
+    other.left.map(({ pod }) => pod),
+  );
+  return areLeftSame && areSameSets(one.sets, other.sets);
+}
+
+function areSameSets(one: readonly SetSnapshot[], other: readonly SetSnapshot[]): boolean {
   if (one === other) return true;
   if (one.length !== other.length) return false;
   return one.every(({ set, pods }, index) => {

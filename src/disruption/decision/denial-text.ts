@@ -82,6 +82,8 @@ function obstacleText({ pod, why, reservedBy }: Obstacle): string {
   switch (why) {
     case 'missing':
       return `${pod} is missing`;
+    case 'left':
+      return `${pod} has no StatefulSet any more`;
     case 'uncounted':
       return `the status of its set counts ${pod}, which is not seen`;
     case 'no-peer':

@@ -44,8 +44,8 @@ export class Tally {
   /** Counts the slot of `reservation` from now on, if it does not count already. */
   add(reservation: Reservation): void {
     const { pod, zone } = reservation.slot;
-    const place = this.standing.places.get(pod);
-    if (place?.isCounted !== true) return;
+    const place = this.standing.places.get(pod) ?? vacated(reservation);
+    if (!place.isCounted) return;
     // Of a pod that is gone the reservation may be all that remembers the zone.
     if (place.slot.zone === undefined && zone !== undefined) this.#remembered.add(pod);
     const cell = this.#cell(place.slot.zone ?? zone, place.partition);
@@ -97,6 +97,20 @@ export class Tally {
     const endsThen = isReplaced && !takesAnyPod(reservation);
     return { ...known, reservedBy, until: endsThen ? known.until : later(known.until, end) };
   }
+}
+
+/** Returns the place of a slot whose set is not under the budget any more, nor its pod: what was given away there still counts. */
+function vacated({ slot }: Reservation): Place {
+  return {
+    slot,
+    partition: undefined,
+    isCounted: slot.zone !== undefined,
+    pod: undefined,
+    isAvailable: false,
+    isLeaving: false,
+    obstacle: { pod: slot.pod, why: 'missing', reservedBy: [], until: undefined },
+    problem: undefined,
+  };
 }
 
 /** Returns the later of two times; undefined where one of them is. */
