@@ -4,20 +4,50 @@ import type { Lister } from '#kubernetes/informer/informer.ts';
 import type { PodView } from '#statefulset/view.ts';
 import type { BudgetProof } from '../budget/budget-sight.ts';
 import { type Basis, maxDecisionAge, type SetProof } from '../consistent-read/basis.ts';
+import type { PodRef } from '../decision/decision.ts';
 import type { OpenDisruptions } from '../write/open-disruptions.ts';
+import type { Refusals } from '../write/refusals.ts';
 
 /** By what the view of a set, of its pods and of the budgets over them is proven. */
-export type WholeProof = SetProof & { readonly budgets: BudgetProof };
+export type WholeProof = SetProof & {
+  readonly budgets: BudgetProof;
+  /** After what time the pods and the set must have been read, whatever their age; absent: after none. */
+  readonly neededSince?: Monotonic | undefined;
+};
 
 /** Reports whether a disruption may rest on what is so proven, at the time `monotonic`. */
 export function isProven(
-  { pods, statefulSets, budgets }: WholeProof,
+  { pods, statefulSets, budgets, neededSince }: WholeProof,
   monotonic: Monotonic,
 ): boolean {
   if (pods === undefined || statefulSets === undefined || budgets.kind === 'unproven') return false;
   const sets = Math.min(pods.provenAt, statefulSets.provenAt);
+  if (neededSince !== undefined && sets < neededSince) return false;
   const oldest = budgets.kind === 'proven' ? Math.min(sets, budgets.provenAt) : sets;
   return monotonic - oldest <= maxDecisionAge;
+}
+
+/** What says how new a view must be besides its age. */
+export interface NeedPorts {
+  readonly open: Pick<OpenDisruptions, 'madeAgainSince'>;
+  readonly refusals: Pick<Refusals, 'outrunAt'>;
+}
+
+/**
+ * Returns after what time the view of `key` must have been read for `pods` to go on it: after the server last said that its world
+ * had moved, and after one of them was noticed that was made just like one that we took (REV-3). Undefined: after none.
+ */
+export function neededSince(
+  pods: Iterable<PodRef>,
+  { key, monotonic: now }: { readonly key: string; readonly monotonic: Monotonic },
+  { open, refusals }: NeedPorts,
+): Monotonic | undefined {
+  let latest = refusals.outrunAt(key);
+  for (const pod of pods) {
+    const since = open.madeAgainSince(pod, now);
+    if (since !== undefined && (latest === undefined || since > latest)) latest = since;
+  }
+  return latest;
 }
 
 /** Returns what a request rests on; what needs no proof rests on the object alone, whose resourceVersion it names. */

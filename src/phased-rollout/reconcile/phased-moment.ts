@@ -4,8 +4,9 @@ import type { Credentials } from '#check/credentials/credentials.ts';
 import type { OpenQuestions } from '#check/open-questions.ts';
 import type { SeenStates } from '#check/seen-states.ts';
 import type { GroupBudgets, WantedDisruption } from '#control/budget/group-budgets.ts';
+import { podRef } from '#control/decision/refs.ts';
 import { budgetHold, holdsOn, type LookedAt } from '#control/plan/set-holds.ts';
-import { leavingAt, type WholeProof } from '#control/plan/set-proof.ts';
+import { leavingAt, neededSince, type WholeProof } from '#control/plan/set-proof.ts';
 import { namedSet, type ResourceMomentPorts } from '#control/resource/resource-moment.ts';
 import type { SetSnapshot } from '#control/watch/group-sets.ts';
 import type { Permission } from '#disruption/decision/permission.ts';
@@ -83,7 +84,9 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
     watched: ports.watched.of(sets),
   };
   const budgets = ports.budgets.proof(key);
-  return { ...at, rollout, snapshot, proof: { ...proof, budgets }, next, permission };
+  const since = neededSince(next === undefined ? [] : [podRef(next)], at, ports);
+  const whole = { ...proof, budgets, neededSince: since };
+  return { ...at, rollout, snapshot, proof: whole, next, permission };
 }
 
 /** Notes whether an earlier process has to be waited for, which is known once the holds of the moment are. */

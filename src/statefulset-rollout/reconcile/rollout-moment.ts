@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { ResourceProofs } from '#control/consistent-read/resource-proofs.ts';
 import { holdsOn, type LookedAt } from '#control/plan/set-holds.ts';
-import { leavingAt, type WholeProof } from '#control/plan/set-proof.ts';
+import { leavingAt, neededSince, type WholeProof } from '#control/plan/set-proof.ts';
 import { namedSet, type ResourceMomentPorts } from '#control/resource/resource-moment.ts';
 import type { SetSnapshot } from '#control/watch/group-sets.ts';
 import type { Informer } from '#kubernetes/informer/informer.ts';
@@ -100,7 +100,13 @@ export function rolloutMomentOf(
     stuckAfter: ports.stuckAfter,
   };
   const plan = planStatefulsetRollout(snapshot, at.now);
-  const whole: WholeProof = { ...proof, budgets: { kind: 'not-permitted' } };
+  const { action } = plan;
+  const going = action?.kind === 'evict' || action?.kind === 'delete-pods' ? action.pods : [];
+  const whole: WholeProof = {
+    ...proof,
+    budgets: { kind: 'not-permitted' },
+    neededSince: neededSince(going, at, ports),
+  };
   const slack = ports.slack.healthOf(rollout);
   const slackMessage = ports.slack.recordOf(rollout);
   return { ...at, rollout, snapshot, proof: whole, plan, unreadRevisions, slack, slackMessage };

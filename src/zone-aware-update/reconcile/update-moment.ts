@@ -6,7 +6,7 @@ import type { GroupBudgets, WantedDisruption } from '#control/budget/group-budge
 import type { NodeZoneProofs } from '#control/consistent-read/node-zone-proofs.ts';
 import type { ResourceProofs } from '#control/consistent-read/resource-proofs.ts';
 import { budgetHold, holdsOn, type LookedAt, type SetHold } from '#control/plan/set-holds.ts';
-import { isProven, leavingAt, type WholeProof } from '#control/plan/set-proof.ts';
+import { isProven, leavingAt, neededSince, type WholeProof } from '#control/plan/set-proof.ts';
 import { namedSet, type ResourceMomentPorts } from '#control/resource/resource-moment.ts';
 import type { SetSnapshot } from '#control/watch/group-sets.ts';
 import type { PodZones } from '#control/watch/pod-zones.ts';
@@ -88,7 +88,12 @@ export function updateMomentOf(
   const refusals = refusalsOf(wanted, permissions, at.now);
   const snapshot = { ...unbudgeted, refusals };
   const plan = planZoneAwareUpdate(snapshot, at.now);
-  const whole = { ...proof, budgets: ports.budgets.proof(key) };
+  const going = plan.decisions.flatMap((each) => (each.kind === 'delete-pod' ? [each.pod] : []));
+  const whole = {
+    ...proof,
+    budgets: ports.budgets.proof(key),
+    neededSince: neededSince(going, at, ports),
+  };
   const isResourceProven = ports.proofs.isProven(update, at.monotonic);
   const unprovenNodes = ports.nodeZones.unproven(nodesOf(plan, target), at.monotonic);
   const proven = { proof: whole, isResourceProven, unprovenNodes };
