@@ -1,20 +1,16 @@
 import { readFileSync } from 'node:fs';
+import { tasks } from '../../scripts/tasks/tasks.ts';
 
 /**
  * The flags of Node that `npm run do operator` starts the program with: what is measured is started as it is shipped.
  *
- * @throws when the script of package.json has another form
+ * @throws when the command of the task has another form
  */
 export function shippedNodeFlags(): readonly string[] {
-  const url = new URL('../../package.json', import.meta.url);
-  const { scripts } = JSON.parse(readFileSync(url, 'utf8')) as {
-    readonly scripts: Readonly<Record<string, string>>;
-  };
-  const flags = /with-node\.sh ((?:--\S+ )*)src\/main\.ts$/.exec(scripts['operator'] ?? '')?.[1];
+  const command = tasks.get('operator')?.command ?? '';
+  const flags = /with-node\.sh ((?:--\S+ )*)src\/main\.ts$/.exec(command)?.[1];
   if (flags === undefined) {
-    throw new Error(
-      `Cannot find the flags of Node in the script "operator" of package.json: got ${JSON.stringify(scripts['operator'])}`,
-    );
+    throw new Error(`Cannot find the flags of Node in the task "operator": got "${command}"`);
   }
   return flags.split(' ').filter((flag) => flag !== '');
 }

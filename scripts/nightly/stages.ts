@@ -15,14 +15,15 @@ export async function allStages(root: string): Promise<readonly Stage[]> {
       .map((path) => basename(path))
       .toSorted();
   const rooms = new Set((await readMutants(root)).map(roomOf));
+  const topics = folders('test/real/*/').filter((topic) => topic !== lane);
   return [
     { name: 'ok', command: 'npm run -s ok', needs: ['git', 'openssl'] },
     taskStage('test:integration', ['openssl']),
     taskStage('test:simulation'),
     taskStage('test:nightly'),
     taskStage('test:mixin', ['go', 'promtool']),
-    ...folders('test/real/*/').map((topic) => realStage('baseline', topic)),
-    ...folders('test/real/*/').map((topic) => realStage('oldest', topic)),
+    ...topics.map((topic) => realStage('baseline', topic)),
+    ...topics.map((topic) => realStage('oldest', topic)),
     taskStage('test:image', ['go', 'mmdebstrap']),
     ...[...rooms].toSorted().map((room) => taskStage('mutants', ['git'], ['--room', room])),
     taskStage('test:lies'),
@@ -41,10 +42,14 @@ function taskStage(task: string, needs: readonly Tool[] = [], args: readonly str
   return { name, command: [command, ...args].join(' '), needs };
 }
 
+/** The tests of the lane itself need no control plane, and run along with those that ask it most. */
+const lane = 'lane';
+
 /** The newest version that is published is the baseline (test/real-cluster/control-plane/binaries.ts). */
 function realStage(version: 'oldest' | 'baseline', topic: string): Stage {
   const { command, needs } = taskStage('test:real', ['go', 'prometheus', 'openssl']);
-  const files = `"test/real/${topic}/**/*.test.ts"`;
+  const topics = topic === 'control-plane' ? `{${topic},${lane}}` : topic;
+  const files = `"test/real/${topics}/**/*.test.ts"`;
   return {
     name: `real ${version} ${topic}`,
     command: `${command} --kubernetes ${version} ${files}`,
