@@ -31,6 +31,7 @@
         'ConflictingOwners',
         'MultipleZonesUnavailable',
         'PausedZoneUnavailable',
+        'PodsWithoutSet',
         'RequestRefused',
         'RevisionContested',
         'RevisionMissing',
