@@ -48,8 +48,8 @@ describe('planZoneAwareUpdate() waits', () => {
           .put(0, { state: 'crashing' }),
       want: 'hold AwaitingPods',
     },
-    '[zau 9] while old pods of two zones are not ready': {
-      play: () => new UpdatePlay().put(4, { state: 'crashing' }).put(2, { state: 'crashing' }),
+    '[zau 9] while old pods of two zones are not ready, and may yet become so': {
+      play: () => new UpdatePlay().put(4, { state: 'not-ready' }).put(2, { state: 'not-ready' }),
       want: 'hold ZonesNotReady',
     },
     '[zau 11] for an old pod of the first zone that may yet become ready': {
@@ -163,11 +163,15 @@ describe('planZoneAwareUpdate() takes a step', () => {
     assert.deepEqual(play.look(), ['delete web-0']);
   });
 
-  test('takes no stuck pod without a node while a pod of a zone is away, too', () => {
+  test('[found S-4] takes stuck pods of several zones, one zone after the other, and those last that no node has', () => {
     const play = new UpdatePlay()
       .put(0, { state: 'crashing', zone: undefined })
       .put(1, { state: 'crashing' });
-    assert.deepEqual(play.look(), ['hold ZonesNotReady']);
+    assert.deepEqual(play.look(), ['delete web-1']);
+    const zones = new UpdatePlay().put(2, { state: 'crashing' }).put(4, { state: 'crashing' });
+    assert.deepEqual(zones.look(), ['delete web-4']);
+    const beside = new UpdatePlay().put(2, { state: 'crashing' }).put(4, { state: 'not-ready' });
+    assert.deepEqual(beside.look(), ['delete web-2']);
   });
 
   test('[zau 12] asks no alarm for stuck pods', () => {

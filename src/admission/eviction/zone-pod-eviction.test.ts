@@ -65,7 +65,7 @@ class Bed {
     const webhook = zonePodEviction({
       budgets: {
         pod: (_, name) => this.#pods.get(name),
-        judgeEviction: (pod, { isDryRun }) => this.#judge(pod, isDryRun),
+        judgeEviction: (pod, options) => this.#judge(pod, options),
       },
       client: sharedReads(client, clock),
       clock,
@@ -84,7 +84,10 @@ class Bed {
     }
   }
 
-  #judge(pod: PodView, isDryRun: boolean): Promise<readonly ZoneBudgetVerdict[]> {
+  #judge(
+    pod: PodView,
+    { isDryRun, isExempt = false }: { readonly isDryRun: boolean; readonly isExempt?: boolean },
+  ): Promise<readonly ZoneBudgetVerdict[]> {
     if (this.script !== undefined) return this.script();
     const asked = this.beds.map((bed, index) => {
       const name = ['web', 'second'][index] ?? '';
@@ -94,7 +97,7 @@ class Bed {
         name,
         isDryRun: isOwnDryRun,
         ask: (isTrial: boolean): Promise<ZoneBudgetVerdict> => {
-          const request = { pod, asking: { by: 'eviction' }, isDryRun: isTrial } as const;
+          const request = { pod, asking: { by: 'eviction' }, isDryRun: isTrial, isExempt } as const;
           const [answer] = bed.decide({ requests: [request] }).answers;
           assert.ok(answer !== undefined);
           return Promise.resolve({ ...answer, budget, isDryRun: isOwnDryRun });
@@ -217,6 +220,7 @@ const cases: Record<string, Case> = {
     given: [{ pods: { 0: { phase: 'Pending' }, 1: { phase: 'Pending' } } }],
     says: 'allowed',
     counts: 'allowed canIgnoreZdb',
+    reserved: ['web-0'],
     calls: 1,
   },
   'allows a Succeeded pod [zau 70]': {
@@ -243,6 +247,7 @@ const cases: Record<string, Case> = {
     ],
     says: 'allowed',
     counts: 'allowed NotReadyPod',
+    reserved: ['web-0'],
     calls: 1,
   },
   'denies a pod that was not ready, and is by now, until that is seen': {

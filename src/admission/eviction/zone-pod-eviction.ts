@@ -9,7 +9,10 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { isNotFound } from '#kubernetes/transport/api-error.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import type { PodView } from '#statefulset/view.ts';
-import type { ZoneBudgetVerdict } from '#zone-disruption-budget/eviction/eviction-verdict.ts';
+import {
+  refusalsIn,
+  type ZoneBudgetVerdict,
+} from '#zone-disruption-budget/eviction/eviction-verdict.ts';
 import type { ConcurrencyLimit } from '../review/concurrency-limit.ts';
 import { callOf } from '../review/deadline.ts';
 import { failureKind } from '../review/dependency.ts';
@@ -34,13 +37,13 @@ export interface ZoneEvictionBudgets {
   pod(namespace: string, name: string): PodView | undefined;
   /**
    * Returns what all budgets over `pod` say to its eviction, by name; none where there is none. What they allow is stored by
-   * then, but for dry runs.
+   * then, but for dry runs; what goes whatever they say, as `isExempt`, is stored, too.
    *
    * @throws the reason of `signal` when that aborts first; what the API server fails with
    */
   judgeEviction(
     pod: PodView,
-    options: { readonly isDryRun: boolean },
+    options: { readonly isDryRun: boolean; readonly isExempt?: boolean },
     signal: AbortSignal,
   ): Promise<readonly ZoneBudgetVerdict[]>;
 }
@@ -123,6 +126,30 @@ function exemptionOf({
   return unready === undefined ? undefined : 'NotReadyPod';
 }
 
+/** Reports whether a pod that does not serve now may do so by the time that the API server evicts it. */
+function mayServe({ phase, isTerminating }: PodView): boolean {
+  return !isTerminating && phase !== 'Succeeded' && phase !== 'Failed';
+}
+
+/**
+ * Lets `pod` go once that is stored under all budgets over it: if it serves by the time that it goes, no pod of another zone may go
+ * with it.
+ */
+async function byNoting(
+  pod: PodView,
+  { review, exemption }: { readonly review: Case; readonly exemption: ZoneEvictionReason },
+  { budgets }: Ports,
+): Promise<ZoneEvictionAnswer> {
+  const { request, context } = review;
+  if (isDryRun(request)) return passedFor(exemption);
+  const options = { isDryRun: false, isExempt: true };
+  const verdicts = await budgets.judgeEviction(pod, options, context.deadline().signal);
+  // Under a budget that cannot be read nothing else goes either.
+  const refused = refusalsIn(verdicts).filter(({ kind }) => kind !== 'unreadable');
+  if (refused.length === 0) return passedFor(exemption);
+  return answerByZones(request, refused, { isDryRun: false });
+}
+
 /** Reads whether a pod that may go without being judged is there, and as the cache has it. */
 async function byReading(review: Case, ports: Ports): Promise<ZoneEvictionAnswer> {
   const { request } = review;
@@ -133,10 +160,10 @@ async function byReading(review: Case, ports: Ports): Promise<ZoneEvictionAnswer
       const demanded = demandedUid(request);
       // The API server evicts no other pod than that, and says so with its 409.
       if (demanded !== undefined && demanded !== live.metadata.uid) return passedFor('GetPodError');
-      const exemption = exemptionOf(parsePod(live));
-      return exemption === undefined
-        ? unlessDry(request, unseenPod(request))
-        : passedFor(exemption);
+      const read = parsePod(live);
+      const exemption = exemptionOf(read);
+      if (exemption === undefined) return unlessDry(request, unseenPod(request));
+      return mayServe(read) ? byNoting(read, { review, exemption }, ports) : passedFor(exemption);
     });
   } finally {
     leave();
@@ -147,12 +174,13 @@ async function byReading(review: Case, ports: Ports): Promise<ZoneEvictionAnswer
 async function readPod(
   { request, context }: Case,
   { client, failures }: Ports,
-  judge: (live: KubernetesObject) => ZoneEvictionAnswer,
+  judge: (live: KubernetesObject) => ZoneEvictionAnswer | Promise<ZoneEvictionAnswer>,
 ): Promise<ZoneEvictionAnswer> {
   const { namespace, name } = request;
   const deadline = context.deadline();
   try {
-    return judge(await client.get(resourceTypes.pods, { namespace, name }, callOf(deadline)));
+    const live = await client.get(resourceTypes.pods, { namespace, name }, callOf(deadline));
+    return await judge(live);
   } catch (thrown) {
     // There is nothing to evict, as the API server will say, which drainers take for done.
     if (isNotFound(thrown)) return passedFor('GetPodError');

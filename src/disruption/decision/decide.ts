@@ -18,6 +18,8 @@ export interface DisruptionRequest {
   readonly override?: number;
   /** Answers, and changes nothing. @default false */
   readonly isDryRun?: boolean;
+  /** Goes whatever the budget says, and is written down as all that goes: by then it may serve. @default false */
+  readonly isExempt?: boolean;
 }
 
 /** What to answer once the ledger that belongs to it is stored. */
@@ -121,9 +123,12 @@ class Pages {
   /** What was given away before is judged like all else: its own slot never counts against it. */
   answer(request: DisruptionRequest): BudgetAnswer {
     const { pod, asking, override, isDryRun = false } = request;
+    const held = this.#reservations.get(pod.uid);
+    if (request.isExempt === true) {
+      return held === undefined ? this.#grant(request) : this.#repeat(held, request);
+    }
     const denial = denialOf({ pod, by: asking.by, override }, this.#tally);
     if (denial !== undefined) return { kind: 'denied', denial };
-    const held = this.#reservations.get(pod.uid);
     if (held !== undefined) return this.#unused(held, request) ?? this.#repeat(held, request);
     const rest = asking.by === 'eviction' ? this.#restOf(pod.uid) : undefined;
     if (rest !== undefined) return { kind: 'denied', denial: { kind: 'unused', until: rest } };

@@ -89,27 +89,36 @@ function planEnd(pass: Pass): Outcome {
 }
 
 /**
- * Plans for old pods that are not ready: in one zone, whichever that is, those that cannot become ready by themselves are
- * replaced first (W-01, D-48), and no alarm is asked for that; anything else is waited for.
+ * Plans for old pods that are not ready: those that cannot become ready by themselves are replaced first, one zone after the other
+ * (W-01, D-48), and no alarm is asked for that; anything else is waited for.
  */
 function planUnready(pass: Pass, old: readonly OldSlot[], unready: readonly OldSlot[]): Outcome {
-  const zones = [...new Set(unready.map(({ zone }) => zone))].toSorted(byBytes);
-  const [zone] = zones;
-  if (zones.length > 1) {
-    const names = zones.map((each) => each ?? 'an unknown one').join(', ');
-    const message = `Pods of ${zones.length} zones are not available: ${names}`;
-    return held('ZonesNotReady', message);
-  }
   const sights = unready.map((slot) => ({ slot, found: stucknessOf(pass, slot) }));
   const stuck = sights.flatMap(({ slot, found }) => (found.isStuck ? [slot] : []));
-  if (stuck.length === 0) return awaitingUnready(pass, unready, sights);
-  if (zone === undefined && !stuck.every(hasNoNode)) return zoneUnknown(pass, stuck);
+  if (stuck.length === 0) return awaitingZones(pass, unready, sights);
+  const placed = stuck.filter((slot) => slot.zone !== undefined || hasNoNode(slot));
+  if (placed.length === 0) return zoneUnknown(pass, stuck);
+  const [zone] = placed.map((slot) => slot.zone).toSorted(byBytes);
   return planStep(pass, {
     zone: zone ?? 'none yet',
-    pods: stuck.map(podOf),
+    pods: placed.filter((slot) => slot.zone === zone).map(podOf),
     counts: countsOf(old),
     areStuck: true,
   });
+}
+
+/** Waits for pods that may yet become ready; of more than one zone that is an alarm, as two have lost some. */
+function awaitingZones(
+  pass: Pass,
+  unready: readonly OldSlot[],
+  sights: readonly { readonly found: Sight }[],
+): Outcome {
+  const zones = [...new Set(unready.map(({ zone }) => zone))].toSorted(byBytes);
+  const waiting = awaitingUnready(pass, unready, sights);
+  if (zones.length < 2) return waiting;
+  const names = zones.map((each) => each ?? 'an unknown one').join(', ');
+  const message = `Pods of ${zones.length} zones are not available: ${names}`;
+  return { ...held('ZonesNotReady', message), requeue: waiting.requeue };
 }
 
 interface Sight {

@@ -33,10 +33,18 @@ export interface ZoneEvictionPorts {
   onGiven(budget: ZoneBudgetView): void;
 }
 
+/** How an eviction is judged. */
+interface EvictionOptions {
+  readonly isDryRun: boolean;
+  /** It goes whatever the budgets say, and is stored. @default false */
+  readonly isExempt?: boolean;
+}
+
 /** A judgement of one pod, while it is made. */
 interface Judgement {
   readonly pod: PodView;
   readonly signal: AbortSignal;
+  readonly isExempt: boolean;
   /** Whether the budgets over the pod are those that were asked first. */
   readonly isAsked: () => boolean;
 }
@@ -63,14 +71,14 @@ export class JudgedZoneEvictions {
    */
   async judgeEviction(
     pod: PodView,
-    { isDryRun }: { readonly isDryRun: boolean },
+    { isDryRun, isExempt = false }: EvictionOptions,
     signal: AbortSignal,
   ): Promise<readonly ZoneBudgetVerdict[]> {
     for (let changes = 0; changes < mostChanges; changes += 1) {
       if (!this.#isFresh(pod.namespace)) await this.#ports.inView.look(pod.namespace, signal);
       const budgets = this.#ports.inView.over(pod);
       const isAsked = (): boolean => isSame(budgets, this.#ports.inView.over(pod));
-      const judgement = { pod, signal, isAsked };
+      const judgement = { pod, signal, isAsked, isExempt };
       const asked = budgets.map((budget) => this.#asked(budget, judgement));
       const verdicts = await askBudgets(asked, { isDryRun });
       if (isAsked()) return verdicts;
@@ -107,21 +115,22 @@ export class JudgedZoneEvictions {
   async #answer(
     { budget, spec }: { readonly budget: ZoneBudgetView; readonly spec: ZoneBudgetSpec },
     isDryRun: boolean,
-    { pod, signal, isAsked }: Judgement,
+    { pod, signal, isAsked, isExempt }: Judgement,
   ): Promise<LedgerAnswer> {
     const { clock, ledgers, standings, views, nodeZones } = this.#ports;
     const ledger = ledgers.of(budget, spec);
     // To ask for what the pods alone forbid costs no request, however often.
     const now = clock.now();
     const { standing } = standings.of(budget, spec, now);
-    const denial = denialByView({ pod, by: 'eviction' }, standing, now);
+    const denial = isExempt ? undefined : denialByView({ pod, by: 'eviction' }, standing, now);
     if (denial !== undefined) return { kind: 'denied', denial };
-    const nodes = nodeZones.unproven(judgedNodes(pod, standing), clock.monotonic());
+    const judged = isExempt ? new Set<string>() : judgedNodes(pod, standing);
+    const nodes = nodeZones.unproven(judged, clock.monotonic());
     const hidden = await nodeZones.read(nodes, signal).catch(unshownZone);
     if (hidden !== undefined) return { kind: 'unclear', why: hidden.message, until: undefined };
     const prove: AskOptions['prove'] = (within, since) =>
       views.prove(budget.namespace, within, since);
-    const request = { pod, asking: { by: 'eviction' }, isDryRun } as const;
+    const request = { pod, asking: { by: 'eviction' }, isDryRun, isExempt } as const;
     const [answer] = await askLedger(ledger, [request], { prove, signal, isAsked });
     return answer ?? { kind: 'unproven', since: undefined };
   }

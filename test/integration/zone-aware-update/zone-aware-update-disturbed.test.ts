@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { seconds } from '#base/units.ts';
+import { minutes, seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { zoneAwareUpdateDefinition } from '#zone-aware-update/definition.ts';
 import { templateOf } from '../stages/virtual-environment.ts';
@@ -93,6 +93,24 @@ test('a template that is taken back reaches pods that are stuck on what was give
   await stage.until('it is back', () => stage.on('db:1') === 12);
   await stage.completed('db:1');
   assert.equal(stage.source.calls.length, calls);
+  await stage.close();
+});
+
+test('[found S-4] a template that is corrected reaches pods of all zones that are stuck on the version before', async () => {
+  const stage = await settled({ pauseRolloutAlarm: 'Ingesters' });
+  stage.isDisturbed = true;
+  stage.env.kubelet.behaviours.add({ match: { image: 'db:bad' }, behave: 'crashLoop' });
+  stage.source.state = 'ALARM';
+  await stage.change('db:bad');
+  // Drained, as nodes are: one pod of each zone comes back broken.
+  for (const name of ['db-0', 'db-1', 'db-2']) {
+    const key = { namespace: 'demo', name };
+    await stage.env.client.delete(resourceTypes.pods, key, { preconditions: {} });
+  }
+  await stage.pass(minutes(5));
+  assert.equal(stage.on('db:bad'), 3);
+  await stage.change('db:1');
+  await stage.until('all are back', () => stage.on('db:1') === 12, minutes(2));
   await stage.close();
 });
 
