@@ -12,6 +12,9 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
   ),
   RolloutStarted: act('The set has a new update revision.'),
   RevisionChanged: act('The template was changed again in the middle of a rollout.'),
+  RolloutResumed: act(
+    'The set was made again over its pods in the middle of a rollout, and some of them run the new revision already.',
+  ),
   SetShrunk: act('The set has fewer replicas than its partition says.'),
   CheckDue: act('The delay, or the period, before the next check is over.'),
   CheckPassed: act('As many checks in a row have passed as spec.check.successThreshold says.'),
@@ -35,7 +38,7 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
   Released: act('The PhasedRollout is deleted, or targets another set.'),
 
   SetNotFound: alarm(
-    'No StatefulSet has the name in spec.targetRef.',
+    'No StatefulSet has the name in spec.targetRef, or the one that has it is being deleted.',
     'Create it, or correct spec.targetRef.',
   ),
   InvalidSpec: alarm(

@@ -7,6 +7,7 @@ import { problemText } from '#base/parsed.ts';
 import type { Instant } from '#base/units.ts';
 import { setRef } from '#control/decision/refs.ts';
 import { isTooLarge } from '#statefulset/parse-ordinal.ts';
+import { isToBeChecked } from './plan/made-again.ts';
 import type { PhasedDecision, PhasedPlan, PhasedReason } from './plan/plan-decision.ts';
 import {
   completed,
@@ -126,8 +127,12 @@ function planTarget(snapshot: PhasedSnapshot, now: Instant): Outcome {
   const { resource, target } = snapshot;
   const { spec } = resource;
   if (spec.kind === 'invalid') return held('InvalidSpec', problemText(spec.problem));
-  if (target === undefined) {
-    const message = `There is no StatefulSet ${spec.value.targetRef} in the namespace`;
+  if (target === undefined || target.set.isDeleting) {
+    const { targetRef } = spec.value;
+    const message =
+      target === undefined
+        ? `There is no StatefulSet ${targetRef} in the namespace`
+        : `StatefulSet ${targetRef} is being deleted`;
     return {
       ...held('SetNotFound', message),
       ...stopped(snapshot, 'ErrorSTSNotFound', {
@@ -160,10 +165,22 @@ function planOwnership(pass: Pass): Outcome {
         kind: 'adopt',
         set: setRef(set),
         revision: set.resourceVersion,
+        ...(isBlockedAtOnce(pass) && { partition: set.spec.replicas }),
         because: { reason: 'Adopted', message },
       },
     ],
   };
+}
+
+/**
+ * Reports whether no pod may go from the moment in which the set is taken over: one that was made again has lost its partition, and
+ * the controller takes a pod as soon as it can. Where an update is under way, that is left alone.
+ */
+function isBlockedAtOnce({ snapshot, target, spec }: Pass): boolean {
+  const { set } = target;
+  const isGated = set.spec.updateStrategy === 'RollingUpdate' && !spec.standardRollingUpdate;
+  if (!isGated || set.spec.partition >= set.spec.replicas) return false;
+  return set.status.updateRevision === '' || isToBeChecked(target, snapshot.resource.status);
 }
 
 function unmanageable({ snapshot }: Pass, reason: PhasedReason, message: string): Outcome {
@@ -216,7 +233,8 @@ function planGated(pass: Pass): Outcome {
   const { takenBack } = pass.snapshot;
   if (takenBack !== undefined) return planTakenBack(pass, takenBack);
   const { currentRevision, updateRevision } = pass.target.set.status;
-  if (currentRevision === updateRevision) return planSteady(pass);
+  const isAgain = isToBeChecked(pass.target, pass.snapshot.resource.status);
+  if (currentRevision === updateRevision && !isAgain) return planSteady(pass);
   if (currentRevision === '' || updateRevision === '') {
     return held('RevisionMissing', `${pass.target.set.name} does not report both of its revisions`);
   }
@@ -266,11 +284,12 @@ function planStart(pass: Pass): Outcome | undefined {
 
 /**
  * Returns the status with which an update that has failed goes on where it was, after the set could not be managed for a
- * while: that a user corrected this is no wish to try the same revision once more. Undefined where it has not failed.
+ * while, or was not there: that a user corrected this is no wish to try the same revision once more. Undefined where it has not failed.
  */
 function goneOnWith(status: RolloutStatus): RolloutStatus | undefined {
   const { phase, step } = status;
-  if (phase !== 'ErrorCannotManage' || step === undefined) return undefined;
+  const isError = phase === 'ErrorCannotManage' || phase === 'ErrorSTSNotFound';
+  if (!isError || step === undefined) return undefined;
   // Each is entered again, so that the conditions say so.
   if (isRollback(step.status)) {
     return { ...status, phase: 'Rolling', step: { ...step, status: 'RollingBack' } };

@@ -36,6 +36,7 @@ export function parsePod(object: JsonObject): PodView {
     name,
     uid: stringAt(metadata, 'uid') ?? '',
     resourceVersion: stringAt(metadata, 'resourceVersion') ?? '',
+    createdAt: instantAt(metadata, 'creationTimestamp'),
     controllerUid: controllerUidOf(metadata),
     revision,
     labels: podLabels(labels, { name, revision }),

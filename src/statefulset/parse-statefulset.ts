@@ -5,6 +5,7 @@ import { formatLabelSelector } from './label-selector.ts';
 import {
   controllerIn,
   identityIn,
+  instantAt,
   integerAt,
   objectAt,
   stringAt,
@@ -22,6 +23,7 @@ export function parseStatefulSet(object: JsonObject): StatefulSetView {
     ...identityIn(metadata),
     generation: integerAt(metadata, 'generation') ?? 0,
     isDeleting: stringAt(metadata, 'deletionTimestamp') !== undefined,
+    createdAt: instantAt(metadata, 'creationTimestamp'),
     ...controllerOf(metadata),
     labels: stringMapAt(metadata, 'labels'),
     annotations: stringMapAt(metadata, 'annotations', isKeptAnnotation),

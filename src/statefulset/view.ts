@@ -20,6 +20,8 @@ export interface StatefulSetView {
   readonly resourceVersion: string;
   readonly generation: number;
   readonly isDeleting: boolean;
+  /** In whole seconds; undefined where it cannot be read. */
+  readonly createdAt: Instant | undefined;
   /** uid of the controlling owner; absent where there is none. */
   readonly controllerUid?: string;
   /** Its kind and name, as people know it. */
@@ -63,6 +65,8 @@ export interface PodView {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
+  /** In whole seconds; undefined where it cannot be read. */
+  readonly createdAt: Instant | undefined;
   /** uid of the controlling owner; undefined when no owner reference has `controller: true`. */
   readonly controllerUid: string | undefined;
   /** The `controller-revision-hash` label; undefined when the pod carries none. */

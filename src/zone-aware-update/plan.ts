@@ -31,6 +31,10 @@ function planTarget(snapshot: UpdateSnapshot, now: Instant): Outcome {
     const message = missing ?? `There is no StatefulSet ${statefulSet} in the namespace`;
     return held('SetNotFound', message);
   }
+  // Nothing makes its pods again, and those that it has given up are none of it any more.
+  if (target.set.isDeleting) {
+    return held('SetNotFound', `StatefulSet ${target.set.name} is being deleted`);
+  }
   return planOwnership({ snapshot, target, spec: spec.value, now });
 }
 

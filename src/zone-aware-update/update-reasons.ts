@@ -24,7 +24,7 @@ export const updateReasons: Readonly<
 
   InvalidSpec: alarm('The spec cannot be read.', 'Correct the field that the message names.'),
   SetNotFound: alarm(
-    'No StatefulSet has the name in spec.statefulset.',
+    'No StatefulSet has the name in spec.statefulset, or the one that has it is being deleted.',
     'Create it, or correct spec.statefulset.',
   ),
   SetTooLarge: alarm(

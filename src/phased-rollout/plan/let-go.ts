@@ -8,7 +8,8 @@ import { parseOrdinal } from '#statefulset/parse-ordinal.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import { ownerAnnotation } from '../parse-resource.ts';
 import type { TargetSet } from '../snapshot.ts';
-import { isRollback, type Step } from '../status.ts';
+import { isRollback, type RolloutStatus } from '../status.ts';
+import { isToBeChecked } from './made-again.ts';
 
 /** What {@link LetGoPods} reads. */
 export interface LetGoPorts {
@@ -27,14 +28,15 @@ const horizon = seconds(120);
  */
 export function nextToGo(
   target: Pick<TargetSet, 'set' | 'pods'>,
-  step: Step | undefined,
+  status: RolloutStatus,
 ): PodView | undefined {
   const { set, pods } = target;
   const { currentRevision, updateRevision } = set.status;
-  if (isRollback(step?.status)) return podToGoBack(target);
+  const isAgain = isToBeChecked(target, status);
+  if (!isAgain && isRollback(status.step?.status)) return podToGoBack(target);
   const outdated = outdatedOf(set, pods, updateRevision);
   // Pods that go back to what ran before are let go together.
-  if (currentRevision === updateRevision) return outdated[0]?.pod;
+  if (currentRevision === updateRevision && !isAgain) return outdated[0]?.pod;
   return outdated.find(({ index }) => index === set.spec.partition - 1)?.pod;
 }
 

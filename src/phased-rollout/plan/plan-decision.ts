@@ -16,6 +16,7 @@ export type PhasedReason =
   | 'Adopted'
   | 'UpdatesBlocked'
   | 'RevisionChanged'
+  | 'RolloutResumed'
   | 'SetShrunk'
   | 'CheckPassed'
   | 'RevisionReverted'
@@ -58,6 +59,8 @@ export type PhasedDecision =
       readonly kind: 'adopt';
       readonly set: SetRef;
       readonly revision: string;
+      /** What its partition becomes by the same write; absent: it stays. */
+      readonly partition?: number;
       readonly because: BecausePhased;
     }
   /** The annotation goes, and what blocks updates with it. */

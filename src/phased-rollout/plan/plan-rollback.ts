@@ -15,9 +15,10 @@ import {
 } from './plan-outcome.ts';
 import { awaitingPods, planStuckPod } from './plan-stuck.ts';
 
-/** Reports whether the user wants pods to go back where an update fails. */
-export function isRollbackWanted({ spec }: Pass): boolean {
-  return spec.failureBudget?.onFailure === 'Rollback';
+/** Reports whether pods go back where an update fails: the user wants it, and the set knows of a revision from before. */
+export function isRollbackWanted({ spec, target }: Pass): boolean {
+  const { currentRevision, updateRevision } = target.set.status;
+  return spec.failureBudget?.onFailure === 'Rollback' && currentRevision !== updateRevision;
 }
 
 /** Begins to roll back an update that has failed, as `why` says: all its pods go back from now on. */

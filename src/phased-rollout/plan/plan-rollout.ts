@@ -2,6 +2,7 @@ import { assertNever } from '#base/assert-never.ts';
 import { after, type Instant, seconds } from '#base/units.ts';
 import { isUnavailable } from '#statefulset/slot.ts';
 import { isRollback, type Step, type StepStatus } from '../status.ts';
+import { planAgain } from './plan-again.ts';
 import { planUnavailable } from './plan-availability.ts';
 import { planGate } from './plan-gate.ts';
 import {
@@ -23,7 +24,7 @@ const podRetry = seconds(30);
 /** Returns what is done while a rollout is under way, step by step. */
 export function planRollout(pass: Pass): Outcome {
   const ready = { reason: 'Ready', message: 'It can be rolled out' };
-  const outcome = planUnderWay(pass);
+  const outcome = planAgain(pass, pass.snapshot.resource.status.step) ?? planUnderWay(pass);
   const conditions = { Ready: { status: 'True', because: ready }, ...outcome.conditions } as const;
   return { ...outcome, conditions };
 }

@@ -64,7 +64,7 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
     spec: rollout.spec,
     status: rollout.status,
   };
-  const next = target === undefined ? undefined : nextToGo(target, rollout.status.step);
+  const next = target === undefined ? undefined : nextToGo(target, rollout.status);
   const permission = permissionOf(next, at.now, ports.budgets);
   const holds = [...holdsOf(rollout, at, ports), ...budgetHolds(permission, at.now)];
   if (target !== undefined) noteAwaited(target, { ...at, rollout }, ports);

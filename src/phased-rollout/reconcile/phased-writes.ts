@@ -121,7 +121,10 @@ function documentOf(decision: SetDecision, owner: string): JsonObject {
   const metadata = { uid: decision.set.uid, resourceVersion: decision.revision };
   switch (decision.kind) {
     case 'adopt':
-      return { metadata: { ...metadata, annotations: { [ownerAnnotation]: owner } } };
+      return {
+        metadata: { ...metadata, annotations: { [ownerAnnotation]: owner } },
+        ...(decision.partition !== undefined && strategyOf({ partition: decision.partition })),
+      };
     case 'release':
       return {
         metadata: { ...metadata, annotations: { [ownerAnnotation]: null } },
