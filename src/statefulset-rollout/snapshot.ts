@@ -28,6 +28,7 @@ export interface RolloutSnapshot {
   /** Native budgets of the namespace that select the pods. */
   readonly budgets: readonly SelectingBudget[];
   readonly elsewhere: PodsElsewhere;
+  readonly governance: Governance;
   readonly discovery: DiscoverySight;
   /** Whether the controllers of this cluster can pin pods. */
   readonly pinSupport: PinSupport;
@@ -42,6 +43,17 @@ export interface RolloutSnapshot {
   /** How long a pod is not ready without a break before that alone makes it stuck; undefined: never. */
   readonly stuckAfter: Millis | undefined;
 }
+
+/** What disruption budgets of our own kinds say to the next pod that a partition would let go: nobody evicts it, so that no webhook is asked. */
+export interface Governance {
+  /** Whether any is over that pod, so that each goes by itself. */
+  readonly isGoverned: boolean;
+  /** Why it may not go now; absent where it may, as far as is known. */
+  readonly hold?: SetHold;
+}
+
+/** No disruption budget is over any pod. */
+export const ungoverned: Governance = Object.freeze({ isGoverned: false });
 
 /** Other pinned sets under the same budgets: pods of them are away, or may be shortly, of which no budget may know yet. */
 export interface PodsElsewhere {

@@ -1,3 +1,4 @@
+import { parseOrdinal } from './parse-ordinal.ts';
 import type { Ordinal, PodView, StatefulSetView } from './view.ts';
 
 /**
@@ -28,4 +29,34 @@ export function successorRevision(set: StatefulSetView, ordinal: Ordinal): strin
   const isKept = updateStrategy === 'RollingUpdate' && ordinal < ordinalsStart + partition;
   if (target === undefined || !isKept) return target;
   return set.status.currentRevision === '' ? undefined : set.status.currentRevision;
+}
+
+/** A pod, and its place in the set. */
+export interface IndexedPod {
+  readonly pod: PodView;
+  /** From the first ordinal. */
+  readonly index: number;
+}
+
+/** Returns the pods of `set`, among `pods`, on another revision than `wanted`, the highest ordinal first. */
+export function outdatedPods(
+  set: StatefulSetView,
+  pods: readonly PodView[],
+  wanted: string,
+): readonly IndexedPod[] {
+  const { ordinalsStart, replicas } = set.spec;
+  return pods
+    .filter(({ revision }) => revision !== wanted)
+    .map((pod) => ({ pod, index: (parseOrdinal(pod.name, set.name) ?? -1) - ordinalsStart }))
+    .filter(({ index }) => index >= 0 && index < replicas)
+    .toSorted((one, other) => other.index - one.index);
+}
+
+/**
+ * Reports whether `pod` is older than `set`: another set of that name made it, which was deleted without its pods, and `set` has
+ * adopted it. Of two that were made in the same second, or whose times cannot be read, nobody can tell: no.
+ */
+export function isMadeOver(set: Pick<StatefulSetView, 'createdAt'>, pod: PodView): boolean {
+  if (set.createdAt === undefined || pod.createdAt === undefined) return false;
+  return pod.createdAt < set.createdAt;
 }

@@ -5,6 +5,7 @@ import { OpenQuestions } from '#check/open-questions.ts';
 import type { Prometheus } from '#check/prometheus/prometheus.ts';
 import { SeenStates } from '#check/seen-states.ts';
 import type { Config } from '#config/config.ts';
+import { LetGoPods } from '#control/budget/let-go-pods.ts';
 import { ConsistentReads } from '#control/consistent-read/consistent-reads.ts';
 import { WatchedPods } from '#control/watch/watched-pods.ts';
 import type { OpenDisruptions } from '#control/write/open-disruptions.ts';
@@ -15,8 +16,7 @@ import type { Client } from '#kubernetes/client.ts';
 import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
 import type { Informer } from '#kubernetes/informer/informer.ts';
 import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
-import type { RolloutView } from '#phased-rollout/parse-resource.ts';
-import { LetGoPods } from '#phased-rollout/plan/let-go.ts';
+import { ownerAnnotation, type RolloutView } from '#phased-rollout/parse-resource.ts';
 import { LiftedGates } from '#phased-rollout/reconcile/lifted-gates.ts';
 import { PhasedWrites } from '#phased-rollout/reconcile/phased-writes.ts';
 import { WritePaces } from '#phased-rollout/reconcile/write-paces.ts';
@@ -75,7 +75,13 @@ export function phasedPorts(
     refusals: new Refusals(),
     writePaces: new WritePaces(),
     lifted: new LiftedGates(clock),
-    letGo: new LetGoPods({ clock, statefulSets, pods, open }),
+    letGo: new LetGoPods({
+      clock,
+      statefulSets,
+      pods,
+      open,
+      isOurs: ({ annotations }) => annotations[ownerAnnotation] !== undefined,
+    }),
     watched: new WatchedPods(pods, clock),
     questions: new OpenQuestions({ clock, onAnswer: (key) => queue.add(key) }),
     seen: new SeenStates(clock),

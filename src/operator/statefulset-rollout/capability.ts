@@ -11,11 +11,18 @@ import type { RolloutView } from '#statefulset-rollout/parse-resource.ts';
 import { statefulsetRolloutPermissions } from '#statefulset-rollout/permissions.ts';
 import { createDiscovery } from '#statefulset-rollout/reconcile/discovery-sight.ts';
 import { runStatefulsetRollouts } from '#statefulset-rollout/run-statefulset-rollouts.ts';
-import { type ResourceCapability, type ResourceTerm, standingOf } from '../resources.ts';
+import {
+  budgetsFor,
+  type ResourceCapability,
+  type ResourceTerm,
+  standingOf,
+} from '../resources.ts';
 import { type OperatorConsul, watchesOf } from './consul.ts';
 import { showRollouts } from './figures.ts';
 import { type StatefulsetPortSettings, statefulsetPorts } from './ports.ts';
 
+/** Its name to people, and to budgets. */
+const name = 'statefulset-rollouts';
 const longestBackoff = seconds(60);
 
 /** What carrying them out takes besides what all capabilities share. */
@@ -31,7 +38,7 @@ interface StatefulsetCapabilitySettings
 /** Carries StatefulsetRollouts out along with groups; what evictions ask of disruption budgets, our webhook answers. */
 export function statefulsetCapability(settings: StatefulsetCapabilitySettings): ResourceCapability {
   return {
-    name: 'statefulset-rollouts',
+    name,
     permissions: statefulsetRolloutPermissions,
     webhooks: [],
     hasNativeBudgets: true,
@@ -62,23 +69,24 @@ async function reconcile(
   const caches = { rollouts, statefulSets, pods, budgets };
   const standing = standingOf(term, rolloutKind);
   const watches = watchesOf(term.consul, { ...term, queue });
+  const asked = budgetsFor(name, term);
+  const ports = statefulsetPorts(term, {
+    client,
+    caches,
+    events: limitedEvents(events, rollouts),
+    queue,
+    open,
+    leads: standing.leads,
+    discovery: createDiscovery(watches),
+    zoneBudgets: asked.budgets,
+    parsePod: parseAddressedPod,
+  });
+  asked.budgets.follow(ports.letGo);
+  asked.onBudgetChange(() => {
+    for (const each of rollouts.lister.list()) queue.add(`${each.namespace}/${each.name}`);
+  });
   try {
-    return await runStatefulsetRollouts(
-      {
-        ...statefulsetPorts(term, {
-          client,
-          caches,
-          events: limitedEvents(events, rollouts),
-          queue,
-          open,
-          leads: standing.leads,
-          discovery: createDiscovery(watches),
-          parsePod: parseAddressedPod,
-        }),
-        ...standing,
-      },
-      signal,
-    );
+    return await runStatefulsetRollouts({ ...ports, ...standing }, signal);
   } finally {
     await watches?.close();
     // The present leader shows them.

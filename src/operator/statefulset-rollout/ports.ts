@@ -3,6 +3,8 @@ import type { JsonObject } from '#base/json.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Millis } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
+import type { GroupBudgets } from '#control/budget/group-budgets.ts';
+import { LetGoPods } from '#control/budget/let-go-pods.ts';
 import { ConsistentReads } from '#control/consistent-read/consistent-reads.ts';
 import { ResourceProofs } from '#control/consistent-read/resource-proofs.ts';
 import { WatchedPods } from '#control/watch/watched-pods.ts';
@@ -31,6 +33,7 @@ import { RevisionAges } from '#statefulset-rollout/statefulset/revision-ages.ts'
 import { ServerVersion } from '#statefulset-rollout/statefulset/server-version.ts';
 import { SetSights } from '#statefulset-rollout/statefulset/set-sights.ts';
 import { SetWrites } from '#statefulset-rollout/statefulset/set-writes.ts';
+import { rolloutAnnotation } from '#statefulset-rollout/statefulset/wanted-set.ts';
 import type { RolloutMetrics } from '#telemetry/metrics/rollout-metrics.ts';
 import { callbacksOf, type RolloutOutside, reportsOf } from './rollout-outside.ts';
 
@@ -65,6 +68,8 @@ export interface StatefulsetParts {
   /** Disruptions of ours that the cache may not show yet, no matter who sends them. */
   readonly open: OpenDisruptions;
   readonly discovery: DiscoveryPort;
+  /** Disruption budgets of our own kinds. */
+  readonly zoneBudgets: GroupBudgets;
   /** Reads pods as the cache does. @default without their addresses */
   readonly parsePod?: (object: JsonObject) => PodView;
   /** Whether this process may disrupt at this instant: it holds the Lease, or there is none. */
@@ -77,8 +82,9 @@ type OfTheTerm = 'predecessor' | 'term' | 'owners';
 /** Returns what a term works with, and that knows nothing of its Lease but whether it is held. */
 export function statefulsetPorts(
   settings: StatefulsetPortSettings,
-  { client, caches, events, queue, open, discovery, parsePod, leads }: StatefulsetParts,
+  parts: StatefulsetParts,
 ): Omit<RolloutControllerPorts, OfTheTerm> {
+  const { client, caches, events, queue, open, discovery, parsePod, leads, zoneBudgets } = parts;
   const { config, clock, log, outside, isPinAssumed, rolloutMetrics, partialAging } = settings;
   const { rollouts, statefulSets, pods } = caches;
   rolloutMetrics.watchQueue(() => queue.depth);
@@ -97,6 +103,8 @@ export function statefulsetPorts(
     ...caches,
     ...shared,
     open,
+    letGo: new LetGoPods({ clock, statefulSets, pods, open, isOurs }),
+    zoneBudgets,
     discovery,
     ...ofSets,
     ...ofRollouts,
@@ -121,4 +129,8 @@ export function statefulsetPorts(
     deletions: new PodDeletions({ ...shared, pods: pods.freshness, open }),
     stuckAfter: config.rollout.stuckAfter,
   };
+}
+
+function isOurs({ annotations }: StatefulSetView): boolean {
+  return annotations[rolloutAnnotation] !== undefined;
 }

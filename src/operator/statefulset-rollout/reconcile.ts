@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { type Millis, seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
+import { noBudgets } from '#control/budget/group-budgets.ts';
 import { askPermissions } from '#control/optional-permissions.ts';
 import { podIndexers, statefulSetIndexers } from '#control/watch/group-sets.ts';
 import { groupOwners, OwnersOfSets } from '#control/watch/owners-of-sets.ts';
@@ -173,6 +174,8 @@ function portsOf(
     discovery,
     parsePod: parseAddressedPod,
     open: new OpenDisruptions(),
+    // This process sees none: it has no ledger to write to.
+    zoneBudgets: noBudgets,
     ...leadership,
   };
   const owners = new OwnersOfSets([groupOwners, statefulsetRolloutOwners(caches.rollouts)]);

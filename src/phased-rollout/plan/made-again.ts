@@ -1,6 +1,5 @@
-import { isMadeOver } from '#statefulset/made-over.ts';
 import { parseOrdinal } from '#statefulset/parse-ordinal.ts';
-import { isOutdated } from '#statefulset/revision.ts';
+import { isMadeOver, isOutdated } from '#statefulset/revision.ts';
 import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { TargetSet } from '../snapshot.ts';
 import type { RolloutStatus, Step } from '../status.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { LetGoPods } from '#control/budget/let-go-pods.ts';
 import { type Basis, StaleBasisError } from '#control/consistent-read/basis.ts';
 import { basisOf, isProven } from '#control/plan/set-proof.ts';
 import { OverruledError } from '#control/write/pod-deletions.ts';
-import type { LetGoPods } from '../plan/let-go.ts';
 import type { PhasedDecision } from '../plan/plan-decision.ts';
 import { planPhasedRollout } from '../plan.ts';
 import type { LiftedGates } from './lifted-gates.ts';

@@ -135,3 +135,8 @@ export function isDisruptive(action: RolloutAction | undefined): boolean {
       return false;
   }
 }
+
+/** Reports whether `action` lowers a partition, so that the StatefulSet controller takes pods, and no webhook is asked for these. */
+export function isLowering(action: RolloutAction | undefined): boolean {
+  return action?.kind === 'set-partition' && action.isLowering;
+}

@@ -89,9 +89,9 @@ function planLowered(pinned: Pinned): Step | undefined {
   const held = places.filter((place) => place.index < partition && place.isTarget);
   const candidates = held.filter((place) => costOf(place) !== 'nothing');
   const rotation = rotationOf(pass, target, { places, candidates });
-  const obstacle = candidates.length > 0 ? obstacleOf(pass) : pass.snapshot.holds[0];
+  const obstacle = candidates.length > 0 ? obstacleOfLowering(pass) : pass.snapshot.holds[0];
   if (obstacle !== undefined) return { phase: phaseWhile(places), ...obstacle };
-  const most = intervalOf(pass) > 0 ? 1 : places.length;
+  const most = areOneByOne(pass) ? 1 : places.length;
   const { slots, slotsOfStuck } = slotsFor(rotation);
   const beside = slotsBeside(rotation);
   const passed = walkDown(held, { slots: Math.min(slots, beside), slotsOfStuck, most });
@@ -100,6 +100,15 @@ function planLowered(pinned: Pinned): Step | undefined {
     return { phase: phaseWhile(places), ...(isBeside ? waitBeside(rotation) : noRoom(rotation)) };
   }
   return lowering(pinned, passed);
+}
+
+/** Returns why a partition may let no pod go now: beside what forbids evictions, a budget that no webhook is asked for. */
+function obstacleOfLowering(pass: RolloutPass): ReturnType<typeof obstacleOf> {
+  return obstacleOf(pass) ?? pass.snapshot.governance.hold;
+}
+
+function areOneByOne(pass: RolloutPass): boolean {
+  return intervalOf(pass) > 0 || pass.snapshot.governance.isGoverned;
 }
 
 /** Returns what it costs to let the pod at a place go. */

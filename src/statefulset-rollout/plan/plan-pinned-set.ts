@@ -1,4 +1,5 @@
 import { setRef } from '#control/decision/refs.ts';
+import { type IndexedPod, outdatedPods } from '#statefulset/revision.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { RolloutProgress } from '../progress.ts';
 import type { RolledSet } from '../snapshot.ts';
@@ -62,4 +63,14 @@ export function pinnedOf(pass: RolloutPass, target: RolledSet, places: readonly 
     bottom: places.filter(({ isTarget }) => !isTarget).length,
     hasOneRevision: status.currentRevision === status.updateRevision,
   };
+}
+
+/** Returns the pod that goes next when the partition of `target` is lowered far enough; undefined where none does. */
+export function nextUnpinned({
+  set,
+  pods,
+}: Pick<RolledSet, 'set' | 'pods'>): IndexedPod | undefined {
+  return outdatedPods(set, pods, set.status.updateRevision).find(
+    ({ index, pod }) => index < set.spec.partition && !pod.isTerminating,
+  );
 }

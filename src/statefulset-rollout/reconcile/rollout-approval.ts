@@ -1,3 +1,4 @@
+import type { LetGoPods } from '#control/budget/let-go-pods.ts';
 import { type Basis, StaleBasisError } from '#control/consistent-read/basis.ts';
 import type { PodRef } from '#control/decision/decision.ts';
 import { basisOf, isProven } from '#control/plan/set-proof.ts';
@@ -9,11 +10,14 @@ import {
   type RolloutMomentPorts,
   rolloutMomentOf,
 } from './rollout-moment.ts';
+import { letGoBy } from './unpinned-pod.ts';
 
 /** What approving a request at the instant of its sending goes through. */
 export interface RolloutApprovalPorts extends RolloutMomentPorts {
   /** Whether this process may disrupt at this instant: it holds the Lease, or there is none. */
   readonly leads: () => boolean;
+  /** Pods that partitions let go. */
+  readonly letGo: LetGoPods;
   /** The term of the Lease; absent where there is none. */
   readonly term?: string;
 }
@@ -52,13 +56,19 @@ export function approvePod(
  * shown, or pods may go by it and the view of them is not
  */
 export function approveWrite(action: RolloutAction, asking: Asking): void {
-  const { plan, proof, monotonic } = momentOf(asking);
+  const { plan, proof, monotonic, unpinned } = momentOf(asking);
   if (!isSameWrite(plan.action, action)) {
     throw new OverruledError(`Cannot send what is no longer wanted: ${action.kind}`);
   }
   if (isDisruptive(action) && !isProven(proof, monotonic)) {
     throw new StaleBasisError(Number.POSITIVE_INFINITY);
   }
+  const pod = letGoBy(action, unpinned);
+  if (pod === undefined) return;
+  if (unpinned.permission?.kind === 'to-ask') {
+    throw new OverruledError(`Cannot let ${pod.name} go, as its budget no longer permits it`);
+  }
+  asking.ports.letGo.sent(pod);
 }
 
 /** Of numbers it counts which: how many pods may go, or are wanted, is for the last look to say. */

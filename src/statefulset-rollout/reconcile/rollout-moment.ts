@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { ResourceProofs } from '#control/consistent-read/resource-proofs.ts';
 import { holdsOn, type LookedAt } from '#control/plan/set-holds.ts';
-import { leavingAt, neededSince, type WholeProof } from '#control/plan/set-proof.ts';
+import { leavingAt, type WholeProof } from '#control/plan/set-proof.ts';
 import { namedSet, type ResourceMomentPorts } from '#control/resource/resource-moment.ts';
 import type { SetSnapshot } from '#control/watch/group-sets.ts';
 import type { Informer } from '#kubernetes/informer/informer.ts';
@@ -29,9 +29,10 @@ import type { Evictions } from './evictions.ts';
 import type { HeldTimes } from './held-times.ts';
 import { type NativeBudgetView, selectingBudgets } from './native-budget.ts';
 import { podsElsewhere } from './pods-elsewhere.ts';
+import { type UnpinnedPod, type UnpinnedPorts, unpinnedOf, wholeProofOf } from './unpinned-pod.ts';
 
 /** What moments are made of. */
-export interface RolloutMomentPorts extends ResourceMomentPorts {
+export interface RolloutMomentPorts extends ResourceMomentPorts, UnpinnedPorts {
   readonly rollouts: Informer<RolloutView>;
   readonly budgets: Informer<NativeBudgetView>;
   /** Of StatefulsetRollouts. */
@@ -53,6 +54,7 @@ export interface RolloutMoment extends LookedAt {
   /** By what the view of the set and its pods is proven. */
   readonly proof: WholeProof;
   readonly plan: RolloutPlan;
+  readonly unpinned: UnpinnedPod;
   /** Revisions whose age the plan would need, and that has not been read. */
   readonly unreadRevisions: readonly string[];
   /** How Slack takes messages, as far as this process has sent some. */
@@ -79,6 +81,7 @@ export function rolloutMomentOf(
   const [found] = sets;
   const { target, unreadRevisions } = targetOf(rollout, found, ports);
   const holds = holdsOn(at, ports, () => isInMotion(rollout));
+  const unpinned = unpinnedOf(rollout.progress, target, { now: at.now, ports });
   const snapshot: RolloutSnapshot = {
     resource: resourceOf(rollout, decided),
     wanted: rollout.wanted,
@@ -91,6 +94,7 @@ export function rolloutMomentOf(
     evictions: ports.evictions.results(rollout.uid),
     budgets: budgetsOf(rollout, target, ports),
     elsewhere: elsewhereOf(rollout, target, { ...at, ports }),
+    governance: unpinned.governance,
     pinSupport: ports.version.support,
     discovery: ports.discovery.sight(rollout, target?.pods ?? []),
     holds,
@@ -100,16 +104,11 @@ export function rolloutMomentOf(
     stuckAfter: ports.stuckAfter,
   };
   const plan = planStatefulsetRollout(snapshot, at.now);
-  const { action } = plan;
-  const going = action?.kind === 'evict' || action?.kind === 'delete-pods' ? action.pods : [];
-  const whole: WholeProof = {
-    ...proof,
-    budgets: { kind: 'not-permitted' },
-    neededSince: neededSince(going, at, ports),
-  };
+  const whole = wholeProofOf({ proof, action: plan.action, unpinned }, at, ports);
   const slack = ports.slack.healthOf(rollout);
   const slackMessage = ports.slack.recordOf(rollout);
-  return { ...at, rollout, snapshot, proof: whole, plan, unreadRevisions, slack, slackMessage };
+  const shown = { rollout, snapshot, plan, unpinned, unreadRevisions, slack, slackMessage };
+  return { ...at, ...shown, proof: whole };
 }
 
 /** Reports whether a process before this one may have been in the middle of it. */

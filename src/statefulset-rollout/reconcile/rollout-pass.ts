@@ -1,9 +1,7 @@
 import type { Logger } from '#base/logger.ts';
 import { after } from '#base/units.ts';
-import { StaleBasisError } from '#control/consistent-read/basis.ts';
 import type { Requeue } from '#control/decision/decision.ts';
 import { sooner } from '#control/plan/group-plan.ts';
-import { isProven, type WholeProof } from '#control/plan/set-proof.ts';
 import {
   awaitingOwnWrite,
   type ResourcePassEnd,
@@ -13,17 +11,15 @@ import type { UnseenWrites } from '#control/write/unseen-writes.ts';
 import type { CallbackCalls } from '../notification/callback-calls.ts';
 import type { SlackReports } from '../notification/slack-reports.ts';
 import type { RolloutView } from '../parse-resource.ts';
-import { isDisruptive, type RolloutAction } from '../plan/plan-decision.ts';
-import { isVersionNeeded } from '../plan/plan-pin-switch.ts';
 import type { RolloutProgress } from '../progress.ts';
 import { tellRollout } from '../rollout-reasons.ts';
 import { newlyUnpinnedIn, type ShownStatus, shown } from '../status/status-view.ts';
 import { type RolloutActionPorts, RolloutActions, type WorldAction } from './rollout-actions.ts';
 import { type RolloutMoment, rolloutMomentOf, specOf } from './rollout-moment.ts';
+import { RolloutNeeds } from './rollout-needs.ts';
 import type { RolloutWitness } from './rollout-witness.ts';
 import type { MissingStatus } from './rollout-writes.ts';
 import { toldHolds } from './told-holds.ts';
-import { readTarget } from './view-renewal.ts';
 
 /** What passes go through. */
 export interface RolloutPassPorts extends RolloutActionPorts {
@@ -38,24 +34,20 @@ export interface RolloutPassPorts extends RolloutActionPorts {
 /** What a pass came to. */
 export type RolloutPassEnd = ResourcePassEnd<RolloutView>;
 
-type Need = (signal: AbortSignal) => Promise<void>;
-
 type ShownMoment = RolloutMoment & ShownStatus;
-
-/** How often one pass has the view proven before it gives up for now. */
-const mostReads = 3;
 
 /** One pass over a StatefulsetRollout: look, see to what the plan needs, store what is decided, then do it. */
 export class RolloutPassRun {
   readonly #key: string;
   readonly #ports: RolloutPassPorts;
   readonly #actions: RolloutActions;
-  #reads = 0;
+  readonly #needs: RolloutNeeds;
 
   constructor(key: string, ports: RolloutPassPorts) {
     this.#key = key;
     this.#ports = ports;
     this.#actions = new RolloutActions(key, ports);
+    this.#needs = new RolloutNeeds(key, ports);
   }
 
   /**
@@ -69,7 +61,7 @@ export class RolloutPassRun {
       if (moment === undefined) return { kind: 'gone' };
       const unseen = this.#awaitingOwnWrite(moment);
       if (unseen !== undefined) return unseen;
-      const need = this.#needOf(moment);
+      const need = this.#needs.of(moment);
       if (need === undefined) return this.#carryOut(shown(moment), signal);
       await need(signal);
     }
@@ -83,27 +75,6 @@ export class RolloutPassRun {
     const ofTarget = target && unseenSets.of(target.set.uid);
     const writes = [unseenRollouts.of(uid), unseenSets.of(uid), ofTarget];
     return awaitingOwnWrite(rollout, writes, moment);
-  }
-
-  #needOf({
-    rollout,
-    plan,
-    proof,
-    monotonic,
-    snapshot,
-    unreadRevisions,
-  }: RolloutMoment): Need | undefined {
-    const { ages, version } = this.#ports;
-    if (isVersionNeeded(snapshot)) return (signal) => version.read(signal);
-    if (unreadRevisions.length > 0) {
-      return (signal) => ages.read(rollout.namespace, unreadRevisions, signal);
-    }
-    const spec = specOf(rollout);
-    if (spec === undefined || isKnown(plan.action, proof, monotonic)) return undefined;
-    this.#reads += 1;
-    if (this.#reads > mostReads) throw new StaleBasisError(Number.POSITIVE_INFINITY);
-    const { namespace } = rollout;
-    return (signal) => readTarget({ namespace, name: spec.set.name }, this.#ports, signal);
   }
 
   async #carryOut(moment: ShownMoment, signal: AbortSignal): Promise<RolloutPassEnd> {
@@ -261,18 +232,6 @@ export class RolloutPassRun {
       tellRollout(rollout, { reason: 'CallbackSuperseded', message }, events);
     });
   }
-}
-
-/** Whether enough is known to do `action`. */
-function isKnown(
-  action: RolloutAction | undefined,
-  proof: WholeProof,
-  monotonic: RolloutMoment['monotonic'],
-): boolean {
-  if (isDisruptive(action)) return isProven(proof, monotonic);
-  if (action?.kind !== 'remove-finalizer') return true;
-  // What the resource owns goes with it, and its watch may not show that set yet; pods are none of its own.
-  return isProven({ ...proof, pods: proof.statefulSets }, monotonic);
 }
 
 const contested = {

@@ -11,6 +11,7 @@ import {
   type RolloutSnapshot,
   type SetComparison,
   type SetValidation,
+  ungoverned,
 } from '#statefulset-rollout/snapshot.ts';
 import { PlayedCluster } from './played-cluster.ts';
 
@@ -113,6 +114,7 @@ export class RolloutPlay extends PlayedCluster {
       holds: this.holds,
       heldUntil: this.heldUntil,
       elsewhere: nothingElsewhere,
+      governance: ungoverned,
       leaving: new Set(),
       watched: {
         now: monotonic(this.time),

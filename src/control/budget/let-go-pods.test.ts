@@ -6,7 +6,7 @@ import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { FakeInformer } from '#support/api-server/fake-informer.ts';
 import { ManualClock } from '#support/clocks/manual-clock.ts';
 import { podView, statefulSetView } from '#support/objects/views.ts';
-import { LetGoPods } from './let-go.ts';
+import { LetGoPods } from './let-go-pods.ts';
 
 test('a pod that a partition was to let go counts as going for 120 s, and no longer where nothing came of it', () => {
   const clock = new ManualClock();
@@ -20,6 +20,7 @@ test('a pod that a partition was to let go counts as going for 120 s, and no lon
     }),
     pods: new FakeInformer({ ...none, type: resourceTypes.pods, project: () => podView({}) }),
     open: new OpenDisruptions(),
+    isOurs: () => true,
   });
   const pod = podView({ name: 'web-2' });
   assert.equal(letGo.isUnderWay(pod.uid), false);
