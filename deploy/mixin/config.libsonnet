@@ -36,6 +36,7 @@
         'RevisionContested',
         'RevisionMissing',
         'RevisionUnknown',
+        'RevisionUnusable',
         'SetTooLarge',
         'StuckPodKept',
         'WrongUpdateStrategy',

@@ -69,6 +69,10 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
     'The status of the set lacks its current or its update revision.',
     'Wait for the StatefulSet controller; if it lasts, check whether that controller runs.',
   ),
+  RevisionUnusable: alarm(
+    'No pod can be created with the update revision of the set, as its name is too long for a label: it has the name of the set and up to ten characters more.',
+    'Change the template again, which may give a shorter revision; a set with a shorter name never has this.',
+  ),
   RevisionUnknown: hold(
     'The StatefulSet controller has not yet observed the newest spec of the set.',
     'Wait for the StatefulSet controller; if it lasts, check whether that controller runs.',

@@ -7,22 +7,23 @@ import { problemText } from '#base/parsed.ts';
 import type { Instant } from '#base/units.ts';
 import { setRef } from '#control/decision/refs.ts';
 import { isTooLarge } from '#statefulset/parse-ordinal.ts';
+import { unusableRevision } from '#statefulset/revision.ts';
 import { isToBeChecked } from './plan/made-again.ts';
 import type { PhasedDecision, PhasedPlan, PhasedReason } from './plan/plan-decision.ts';
 import {
   completed,
   goesOn,
   held,
-  holdOn,
   type Outcome,
   type Pass,
   setPartition,
   stopped,
   unlessHeld,
 } from './plan/plan-outcome.ts';
+import { planDeletion, releasesOf } from './plan/plan-release.ts';
 import { planRollout } from './plan/plan-rollout.ts';
 import { planSteady } from './plan/plan-steady.ts';
-import type { PhasedSnapshot, TargetSet } from './snapshot.ts';
+import type { PhasedSnapshot } from './snapshot.ts';
 import { isRollback, type RolloutStatus } from './status.ts';
 
 /**
@@ -77,50 +78,6 @@ function wouldOf(
     default:
       return assertNever(decision);
   }
-}
-
-function planDeletion(snapshot: PhasedSnapshot): Outcome {
-  const { resource, target, former } = snapshot;
-  if (!resource.hasFinalizer) return {};
-  const sets = target === undefined ? former : [target, ...former];
-  const decisions = releasesOf(snapshot, sets);
-  if (decisions.length > 0) {
-    const until = decisions.find((each) => each.kind === 'hold')?.until;
-    return { decisions, ...(until !== undefined && { requeue: { kind: 'at', at: until } }) };
-  }
-  const because = { reason: 'Released', message: 'No StatefulSet names it any more' } as const;
-  return { decisions: [{ kind: 'remove-finalizer', because }] };
-}
-
-/** Returns what takes the marks of `snapshot`'s resource off those of `sets` that carry them. */
-function releasesOf(
-  snapshot: PhasedSnapshot,
-  sets: readonly TargetSet[],
-): readonly PhasedDecision[] {
-  const { name } = snapshot.resource;
-  return sets
-    .filter(({ owner }) => owner === name)
-    .map(({ set }): PhasedDecision => {
-      const isBlocked = set.spec.partition > 0;
-      // To drop the partition lets the pods below it roll.
-      const hold = isBlocked ? holdOn(snapshot, 'lifted') : undefined;
-      if (hold !== undefined) {
-        const { because, until } = hold;
-        return { kind: 'hold', ...(until !== undefined && { until }), because };
-      }
-      // A maxUnavailable that is next to it must stay.
-      const dropsAll = set.spec.hasMaxUnavailable ? 'partition' : 'rolling-update';
-      return {
-        kind: 'release',
-        set: setRef(set),
-        revision: set.resourceVersion,
-        drops: isBlocked ? dropsAll : 'nothing',
-        because: {
-          reason: 'Released',
-          message: `${set.name} is not rolled out by ${name} any more`,
-        },
-      };
-    });
 }
 
 function planTarget(snapshot: PhasedSnapshot, now: Instant): Outcome {
@@ -238,7 +195,13 @@ function planGated(pass: Pass): Outcome {
   if (currentRevision === '' || updateRevision === '') {
     return held('RevisionMissing', `${pass.target.set.name} does not report both of its revisions`);
   }
-  return planStart(pass) ?? planRollout(pass);
+  return planStart(pass) ?? planUsable(pass) ?? planRollout(pass);
+}
+
+/** Holds a rollout whose pods would not be made again. */
+function planUsable({ target }: Pass): Outcome | undefined {
+  const why = unusableRevision(target.set);
+  return why === undefined ? undefined : held('RevisionUnusable', why);
 }
 
 /** Answers a request that lifted the gate and arrived after the user had taken that back. */

@@ -109,6 +109,33 @@ test('planRolloutGroup() takes pods that are Ready without a time for unavailabl
   ]);
 });
 
+test('[found R-6] planRolloutGroup() deletes no pod for a revision whose name is longer than a label may be, whatever its state', () => {
+  const fits = 'r'.repeat(63);
+  const pod = (): RawPodOptions => ({});
+  assert.deepEqual(deleted({ set: { updateRevision: fits }, pod }), ['ingester-zone-a-0']);
+  const crashing = unready(0, { phase: 'Pending', containerStatuses: [] });
+  const states = [{}, crashing];
+  for (const state of states) {
+    const scene: Scene = {
+      set: { updateRevision: `${fits}r` },
+      pod: (zone) => (zone === 'a' ? state : {}),
+    };
+    const plan = planRolloutGroup(snapshotOf(scene), T0);
+    assert.deepEqual(
+      plan.decisions.map(({ kind, because }) => [kind, because.reason]),
+      [
+        ['hold', 'RevisionUnusable'],
+        ['hold', 'ZoneOrder'],
+        ['hold', 'ZoneOrder'],
+      ],
+    );
+    assert.match(
+      plan.decisions[0]?.because.message ?? '',
+      /controller-revision-hash, which may have 63 characters, and has 64/,
+    );
+  }
+});
+
 test('planRolloutGroup() holds a set of more than 20,000 replicas before it looks at any slot (D-56)', () => {
   for (const replicas of [20_001, 1_000_000, 2_147_483_647]) {
     const plan = planRolloutGroup(snapshotOf({ set: { replicas }, pod: () => ({}) }), T0);

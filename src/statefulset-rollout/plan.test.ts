@@ -14,6 +14,14 @@ function rolling(percent = 100): RolloutPlay {
 
 const failed = { result: 'Failed', code: 'ProgressDeadlineExceeded', message: 'too slow' } as const;
 
+test('[found R-6] a StatefulsetRollout evicts no pod for a revision whose name is longer than a label may be', () => {
+  const play = RolloutPlay.settled().want('v'.repeat(64));
+  assert.equal(play.rest(), 'RollingOut RevisionUnusable');
+  assert.equal(play.on('v1').length, 10);
+  play.want('v'.repeat(63));
+  assert.equal(play.run(), 'RolloutDone RolloutDone');
+});
+
 describe('a StatefulsetRollout whose set is not there', () => {
   test('makes it, all of it new whatever the percentage, and waits for it to be ready [T-10, T-11]', () => {
     const play = new RolloutPlay().edit({ percent: 25 });

@@ -95,6 +95,10 @@ export const rolloutReasons: Readonly<
     'Delete one of the two; until then neither moves the set.',
   ),
   SetTooLarge: alarm('The set has more than 20000 replicas.', 'Correct its number of replicas.'),
+  RevisionUnusable: alarm(
+    'No pod can be created with the update revision of the set, as its name is too long for a label: it has the name of the set and up to ten characters more.',
+    'Change the template again, which may give a shorter revision; a set with a shorter name never has this.',
+  ),
   AwaitingComparison: hold('The set is being read.', awaitSelf),
   AwaitingValidation: hold('The API server is asked whether it accepts the set.', awaitSelf),
   AwaitingController: hold(

@@ -60,3 +60,21 @@ export function isMadeOver(set: Pick<StatefulSetView, 'createdAt'>, pod: PodView
   if (set.createdAt === undefined || pod.createdAt === undefined) return false;
   return pod.createdAt < set.createdAt;
 }
+
+/** The longest value that a label may have. */
+const longestLabel = 63;
+
+/**
+ * Returns why no pod of `set` can have its update revision, as a sentence; undefined where pods can. The StatefulSet controller writes
+ * the name of the revision into the label `controller-revision-hash`, and of a name that is too long for a label the API server
+ * creates no pod.
+ */
+export function unusableRevision({ name, status }: StatefulSetView): string | undefined {
+  const { updateRevision } = status;
+  if (updateRevision.length <= longestLabel) return undefined;
+  return (
+    `no pod can be created with revision ${updateRevision}: its name is the label controller-revision-hash, ` +
+    `which may have ${longestLabel} characters, and has ${updateRevision.length}; ` +
+    `a set whose name is shorter than ${name} has no such revision`
+  );
+}

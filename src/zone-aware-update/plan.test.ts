@@ -77,6 +77,10 @@ describe('planZoneAwareUpdate() waits', () => {
       play: () => Object.assign(new UpdatePlay(), { isObserved: false }),
       want: 'hold RevisionUnknown',
     },
+    '[found R-6] for a revision whose name is longer than a label may be': {
+      play: () => Object.assign(new UpdatePlay(), { update: 'r'.repeat(64) }),
+      want: 'hold RevisionUnusable',
+    },
     '[zau 43] where the zone of no old pod is known': {
       play: () => {
         const play = new UpdatePlay();

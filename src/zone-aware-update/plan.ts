@@ -5,6 +5,7 @@
 import { problemText } from '#base/parsed.ts';
 import type { Instant } from '#base/units.ts';
 import { isTooLarge } from '#statefulset/parse-ordinal.ts';
+import { unusableRevision } from '#statefulset/revision.ts';
 import type { UpdatePlan } from './plan/plan-decision.ts';
 import { held, type Outcome, type Pass } from './plan/plan-outcome.ts';
 import { planPods } from './plan/plan-pods.ts';
@@ -68,5 +69,7 @@ function planSet(pass: Pass): Outcome {
   if (set.status.observedGeneration < set.generation) {
     return held('RevisionUnknown', `The newest spec of ${set.name} is not observed yet`);
   }
+  const unusable = unusableRevision(set);
+  if (unusable !== undefined) return held('RevisionUnusable', unusable);
   return planPods(pass);
 }

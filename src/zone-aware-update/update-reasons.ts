@@ -44,6 +44,10 @@ export const updateReasons: Readonly<
     'The status of the set lacks its update revision.',
     'Wait for the StatefulSet controller; if it lasts, check whether that controller runs.',
   ),
+  RevisionUnusable: alarm(
+    'No pod can be created with the update revision of the set, as its name is too long for a label: it has the name of the set and up to ten characters more.',
+    'Change the template again, which may give a shorter revision; a set with a shorter name never has this.',
+  ),
   RevisionUnknown: hold(
     'The StatefulSet controller has not yet observed the newest spec of the set.',
     'Wait for the StatefulSet controller; if it lasts, check whether that controller runs.',

@@ -107,6 +107,10 @@ export const reasonCatalogue = {
     'The status of a set lacks its current or its update revision.',
     'Wait for the StatefulSet controller; if it lasts, check whether that controller runs.',
   ),
+  RevisionUnusable: alarm(
+    'No pod can be created with the update revision of a set, as its name is too long for a label: it has the name of the set and up to ten characters more.',
+    'Change the template again, which may give a shorter revision; a set with a shorter name never has this.',
+  ),
   RevisionUnknown: hold(
     'The StatefulSet controller has not yet observed the newest spec of a set.',
     'Wait for the StatefulSet controller; if it lasts, check whether that controller runs.',

@@ -28,6 +28,7 @@ export type UnfitReason =
   | 'OwnedByAnother'
   | 'WrongUpdateStrategy'
   | 'RevisionMissing'
+  | 'RevisionUnusable'
   | 'RevisionUnknown';
 
 /** Why nothing may be disrupted now. */

@@ -31,6 +31,18 @@ describe('planPhasedRollout() rolls out', () => {
     assert.deepEqual(play.partitions, []);
   });
 
+  test('[found R-6] lets no pod go for a revision whose name is longer than a label may be', () => {
+    const play = PhasedPlay.steady();
+    play.change('B'.repeat(64)).settle();
+    for (let check = 0; check < 4; check += 1) play.pass(60_000).settle();
+    assert.deepEqual(play.look(), ['hold RevisionUnusable']);
+    assert.equal(play.isAsked, false);
+    assert.deepEqual(play.partitions, []);
+    play.change('B'.repeat(63)).settle();
+    passStep(play);
+    assert.deepEqual(play.partitions, [2]);
+  });
+
   test('[phased 22] asks first once the initial delay is over', () => {
     const play = PhasedPlay.rolling();
     play.pass(9_000).settle();

@@ -2,6 +2,7 @@ import type { Decision } from '#control/decision/decision.ts';
 import type { Reason } from '#control/decision/reasons.ts';
 import { because } from '#control/decision/refs.ts';
 import { isTooLarge, largestSet } from '#statefulset/parse-ordinal.ts';
+import { unusableRevision } from '#statefulset/revision.ts';
 import { settledAt } from '#statefulset/slot.ts';
 import { describeUnavailable, type Group, type Zone } from './plan-zone.ts';
 
@@ -38,6 +39,7 @@ const rules: readonly Rule[] = [
   { policy: beingDeleted, of: 'every pod' },
   { policy: revisionMissing, of: 'every pod' },
   { policy: revisionUnknown, of: 'every pod' },
+  { policy: revisionUnusable, of: 'every pod' },
   { policy: upToDateButUnavailable, of: 'pods that serve' },
   { policy: upToDate, of: 'pods that serve' },
   { policy: nothingAvailable, of: 'pods that serve' },
@@ -162,6 +164,12 @@ function revisionUnknown(zone: Zone): ZoneOutcome | undefined {
   const { name, generation, status } = zone.set;
   const message = `${name} is at generation ${generation}, and its controller has observed ${status.observedGeneration} only`;
   return wait(hold(zone, 'RevisionUnknown', message));
+}
+
+/** Holds a zone whose pods would not be made again: whatever they run, they are better than none. */
+function revisionUnusable(zone: Zone): ZoneOutcome | undefined {
+  const why = zone.outdated.length > 0 ? unusableRevision(zone.set) : undefined;
+  return why === undefined ? undefined : wait(hold(zone, 'RevisionUnusable', why));
 }
 
 /** Awaits the last pods of a zone before the next zone begins (RC-60). */

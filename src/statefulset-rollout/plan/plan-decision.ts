@@ -21,6 +21,7 @@ export type RolloutReason =
   | 'ConflictingOwners'
   | 'ImmutableFieldChanged'
   | 'SetTooLarge'
+  | 'RevisionUnusable'
   | 'ProgressDeadlineExceeded'
   | 'RolloutTimeout'
   // What is being done.

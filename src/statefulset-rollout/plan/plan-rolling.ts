@@ -1,6 +1,7 @@
 import { podsText } from '#base/text/pods-text.ts';
 import { type Instant, millis } from '#base/units.ts';
 import { isTooLarge } from '#statefulset/parse-ordinal.ts';
+import { unusableRevision } from '#statefulset/revision.ts';
 import type { RolloutProgress } from '../progress.ts';
 import type { RolledSet } from '../snapshot.ts';
 import { discoveryHold } from './plan-discovery.ts';
@@ -23,6 +24,10 @@ export function planRolling(pass: RolloutPass, target: RolledSet): Step {
   if (isTooLarge(set)) {
     const message = `${set.name} has ${set.spec.replicas} replicas, which is more than is rolled out`;
     return { phase: 'RollingOut', because: because('SetTooLarge', message) };
+  }
+  const unusable = unusableRevision(set);
+  if (unusable !== undefined) {
+    return { phase: 'RollingOut', because: because('RevisionUnusable', unusable) };
   }
   const places = rolloutPlaces(target, snapshot, { percent: spec.percent, now });
   const changes = notedOn(pass, target, places);
