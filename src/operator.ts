@@ -110,7 +110,10 @@ function open(options: OperatorOptions, client: Client): Opened {
     ...(hasOthers && { askAgain: permissionInterval }),
   });
   const { namespace } = config.kubernetes;
-  const budgets = openBudgets({ client, namespace, caches, clock, log, metrics });
+  const onLedgerRefused = (verb: string): void =>
+    options.metrics.setPermissionRefused(verb, 'configmaps', true);
+  const settings = { client, namespace, clock, log, metrics, onLedgerRefused };
+  const budgets = openBudgets({ ...settings, caches });
   if (zones === undefined || caches.zones === undefined) {
     return { caches, budgets, resources, run: aborted };
   }

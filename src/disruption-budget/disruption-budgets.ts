@@ -42,6 +42,8 @@ export interface DisruptionBudgetPorts {
   readonly inView: BudgetsInView;
   readonly sets: GovernedSets;
   readonly standings: Standings;
+  /** Called once where the Role permits no ledger to be stored, with the verb that it refuses. */
+  readonly onLedgerRefused?: ((verb: string) => void) | undefined;
   /** Counts an answer to a rollout or a scale-down as one to an eviction. */
   count(outcome: RequestOutcome): void;
 }
@@ -73,6 +75,7 @@ export class DisruptionBudgets {
       prove: (scope, signal, since) => sets.prove(scope, signal, since),
       leader: (viewProvenAt) => this.#term.leader(viewProvenAt),
       begun: () => this.#term.begun(),
+      onLedgerRefused: ports.onLedgerRefused,
     });
     this.#term = new LedgerTerm({
       clock,

@@ -23,6 +23,8 @@ export interface BudgetSettings {
   readonly log: Logger;
   readonly caches: Pick<Caches, 'pods' | 'statefulSets' | 'budgets'>;
   readonly metrics: BudgetMetrics;
+  /** Called once where the Role permits no ledger to be stored, with the verb that it refuses. */
+  readonly onLedgerRefused?: ((verb: string) => void) | undefined;
 }
 
 /** The disruption budgets of one run of the operator. */
@@ -55,6 +57,7 @@ export function openBudgets({
   log,
   caches,
   metrics,
+  onLedgerRefused,
 }: BudgetSettings): RunningBudgets {
   const { pods, statefulSets } = caches;
   const state = { isPermitted: true };
@@ -78,6 +81,7 @@ export function openBudgets({
     inView,
     sets,
     standings,
+    onLedgerRefused,
     count: (outcome) => metrics.countRequest(outcome),
   });
   return {

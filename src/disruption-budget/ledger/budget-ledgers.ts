@@ -5,13 +5,14 @@ import {
   DisruptionLedger,
   type DisruptionLedgerOptions,
 } from '#control/ledger/disruption-ledger.ts';
+import { LedgerStore } from '#control/ledger/ledger-store.ts';
+import { RefusedLedgers } from '#control/ledger/refused-ledgers.ts';
 import { type SetScope, selectorOf } from '#control/watch/group-sets.ts';
 import { LoggedFailures } from '#control/write/logged-failures.ts';
 import type { Budget } from '#disruption/budget.ts';
 import type { Begun } from '#disruption/decision/decide.ts';
 import type { Leader } from '#disruption/release.ts';
 import type { Client } from '#kubernetes/client.ts';
-import { SharedConfigMap } from '#kubernetes/shared-config-map.ts';
 import type { BudgetSpec } from '../api.ts';
 import { ledgerName } from '../api.ts';
 import type { KnownBudget } from '../spec/known-budgets.ts';
@@ -34,6 +35,8 @@ export interface BudgetLedgerPorts {
   forget(scope: SetScope): void;
   leader(viewProvenAt: Monotonic | undefined): Leader | undefined;
   begun(): readonly Begun[];
+  /** Called once where the Role permits no ledger to be stored, with the verb that it refuses. */
+  readonly onLedgerRefused?: ((verb: string) => void) | undefined;
 }
 
 /** A budget that can be judged by, and its ledger. */
@@ -52,10 +55,12 @@ interface Kept {
 /** The ledgers of all budgets that this process was asked about, one for each uid. */
 export class BudgetLedgers {
   readonly #ports: BudgetLedgerPorts;
+  readonly #refused: RefusedLedgers;
   readonly #byUid = new Map<string, Kept>();
 
   constructor(ports: BudgetLedgerPorts) {
     this.#ports = ports;
+    this.#refused = new RefusedLedgers(ports.log, ports.onLedgerRefused);
   }
 
   /** Returns the ledger of `known`, which says `spec`. */
@@ -99,7 +104,12 @@ export class BudgetLedgers {
     const failures = new LoggedFailures(log, object);
     const options: DisruptionLedgerOptions = {
       clock,
-      map: new SharedConfigMap(client, { namespace: ref.namespace, name }),
+      map: new LedgerStore({
+        client,
+        key: { namespace: ref.namespace, name },
+        term: () => ports.leader(undefined)?.term,
+        onRefused: (refusal) => this.#refused.refused(refusal),
+      }),
       object,
       budget: ref,
       sawCreation: () => ports.sawCreation(ref.uid, clock.monotonic()),

@@ -2,11 +2,12 @@ import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import type { Monotonic } from '#base/units.ts';
 import { DisruptionLedger } from '#control/ledger/disruption-ledger.ts';
+import { LedgerStore } from '#control/ledger/ledger-store.ts';
+import { RefusedLedgers } from '#control/ledger/refused-ledgers.ts';
 import { LoggedFailures } from '#control/write/logged-failures.ts';
 import type { Begun } from '#disruption/decision/decide.ts';
 import type { Leader } from '#disruption/release.ts';
 import type { Client } from '#kubernetes/client.ts';
-import { SharedConfigMap } from '#kubernetes/shared-config-map.ts';
 import { type ZoneBudgetSpec, zoneLedgerName } from '../api.ts';
 import type { NamespaceViews } from '../cache/namespace-views.ts';
 import type { ZoneBudgetView } from '../cache/zone-budget-view.ts';
@@ -29,6 +30,8 @@ export interface ZoneLedgerPorts {
   leader(viewProvenAt: Monotonic | undefined): Leader | undefined;
   /** Returns the disruptions of this process that are under way. */
   begun(): readonly Begun[];
+  /** Called once where the Role permits no ledger to be stored, with the verb that it refuses. */
+  readonly onLedgerRefused?: ((verb: string) => void) | undefined;
 }
 
 interface Kept {
@@ -40,10 +43,12 @@ interface Kept {
 /** The ledgers of all budgets that this process was asked about, one for each uid. */
 export class ZoneLedgers {
   readonly #ports: ZoneLedgerPorts;
+  readonly #refused: RefusedLedgers;
   readonly #byUid = new Map<string, Kept>();
 
   constructor(ports: ZoneLedgerPorts) {
     this.#ports = ports;
+    this.#refused = new RefusedLedgers(ports.log, ports.onLedgerRefused);
   }
 
   /** Returns the ledger of `budget`, which says `spec`. */
@@ -73,7 +78,12 @@ export class ZoneLedgers {
     const failures = new LoggedFailures(ports.log, object);
     const ledger = new DisruptionLedger({
       clock,
-      map: new SharedConfigMap(ports.client, { namespace: ledgerNamespace, name }),
+      map: new LedgerStore({
+        client: ports.client,
+        key: { namespace: ledgerNamespace, name },
+        term: () => ports.leader(undefined)?.term,
+        onRefused: (refusal) => this.#refused.refused(refusal),
+      }),
       object,
       budget: { kind: 'ZoneDisruptionBudget', namespace, name: budget, uid },
       sawCreation: () => ports.sawCreation(uid),
