@@ -29,6 +29,7 @@ import { isWritten, permittedLook, writesOf } from './plan/permitted-look.ts';
 import { governedPlan, wantedPods } from './plan/plan-permissions.ts';
 import { ledger, needsOf, type SecurePorts, signOfLife } from './plan/secure-plan.ts';
 import type { PassResult } from './run-controller.ts';
+import type { NewSets } from './watch/new-sets.ts';
 import type { EndedDeletion, PodDeletions } from './write/pod-deletions.ts';
 import { isGivenUp } from './write/unless-sent.ts';
 
@@ -55,6 +56,8 @@ export interface PassPorts
   /** Listed in the order in which they work on a group. */
   readonly capabilities: readonly GroupCapability[];
   readonly budgets: GroupBudgets;
+  /** Sets that no earlier process can have disrupted. */
+  readonly newSets: Pick<NewSets, 'areAll'>;
   readonly deletions: PodDeletions;
   /** Tells people one thing that was done. */
   tell(set: SetRef, why: Because<Reason>): void;
@@ -164,7 +167,8 @@ export class GroupPass {
   #look(): Look {
     const moment = momentOf(this.#key, this.#ports);
     const planned = planGroup(moment, this.#ports.capabilities);
-    this.#ports.predecessor.see(moment, planned.whole);
+    const isNew = this.#ports.newSets.areAll(moment.sets);
+    this.#ports.predecessor.see(moment, { plan: planned.whole, isNew });
     // Also what is held for another reason: it is still wanted, and taken back only when it is not.
     const wanted = wantedPods(planned.whole, moment).map(({ uid }) => uid);
     this.#ports.budgets.wants(this.#key, new Set(wanted));

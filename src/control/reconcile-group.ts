@@ -24,6 +24,7 @@ import { idlePlan, sooner } from './plan/group-plan.ts';
 import type { PredecessorWait } from './plan/predecessor-wait.ts';
 import type { PassResult } from './run-controller.ts';
 import { groupScope } from './watch/group-sets.ts';
+import { NewSets } from './watch/new-sets.ts';
 import type { OtherOwners } from './watch/owners-of-sets.ts';
 import { StrayPods } from './watch/stray-pods.ts';
 import { noteDeletion } from './write/noted-deletions.ts';
@@ -93,6 +94,7 @@ export class GroupReconciler {
       ...ports,
       own,
       strays: new StrayPods(ports),
+      newSets: new NewSets(ports),
       reads: new ConsistentReads({ client, clock, ...freshness }),
       refusals: new Refusals(),
       requests: new RequestRefusals(),

@@ -39,11 +39,16 @@ export class PredecessorWait {
   /**
    * Notes whether the group of `moment`, which led to `plan`, is in motion when it is first seen; `plan` must rest on all
    * that capabilities read of other objects.
+   *
+   * @param isNew whether its sets were made after this process began, so that no earlier one set it in motion
    */
-  see(moment: GroupMoment, plan: Plan): void {
+  see(
+    moment: GroupMoment,
+    { plan, isNew }: { readonly plan: Plan; readonly isNew: boolean },
+  ): void {
     const { key, proof } = moment;
     if (proof.pods === undefined || proof.statefulSets === undefined) return;
-    this.note(key, () => isInMotion(moment, plan));
+    this.note(key, () => !isNew && isInMotion(moment, plan));
   }
 
   /** Notes whether `key` is in motion when it is first seen. */
