@@ -190,6 +190,21 @@ test('list() has no token on the last page', async () => {
   assert.equal('continue' in (await client.list(pods, {})), false);
 });
 
+const failedStatus = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 500 };
+const failedWith200: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
+  'delete()': (client) => client.delete(pods, key, { preconditions: { uid: 'u1' } }),
+  'create() of an eviction': (client) =>
+    client.create(pods, key, { body: {}, subresource: 'eviction' }),
+  'create() of a dry run': (client) => client.create(pods, key, { body: {}, isDryRun: true }),
+  'get()': (client) => client.get(pods, key),
+};
+for (const [call, send] of Object.entries(failedWith200)) {
+  test(`${call} takes a failure that comes with status 200 for no answer, never for a success [found R-5]`, async () => {
+    const { client } = setup({ body: failedStatus });
+    await assert.rejects(send(client), MalformedAnswerError);
+  });
+}
+
 test('delete() returns undefined for a bare Status', async () => {
   const { client } = setup({ body: { kind: 'Status', apiVersion: 'v1', status: 'Success' } });
   assert.equal(await client.delete(pods, key, { preconditions: { uid: 'u1' } }), undefined);

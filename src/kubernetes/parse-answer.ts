@@ -17,18 +17,25 @@ export interface WholeAnswer {
   readonly body: Uint8Array;
 }
 
-/** Returns the JSON of a 2xx answer. @throws {MalformedAnswerError} when it is empty, cut off or not JSON */
+/**
+ * Returns the JSON of a 2xx answer. A proxy may send a failure with 200, which says nothing of what the server did.
+ *
+ * @throws {MalformedAnswerError} when it is empty, cut off, not JSON, or a Status of a failure
+ */
 export function parseJson(answer: WholeAnswer): JsonValue {
   const text = textOf(answer.body);
   if (text === '') throw malformed(answer, 'it is empty');
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
+  const value = jsonIn(text);
+  if (value === undefined) {
     throw malformed(
       answer,
       `its ${answer.body.byteLength} bytes are cut off or no JSON: ${quote(text)}`,
     );
   }
+  if (isJsonObject(value) && isStatus(value) && value['status'] === 'Failure') {
+    throw malformed(answer, `it is a Status of a failure: ${quote(text)}`);
+  }
+  return value as JsonValue;
 }
 
 /** Returns the object of a 2xx answer. @throws {MalformedAnswerError} when it is none, or lacks name, uid or resourceVersion */

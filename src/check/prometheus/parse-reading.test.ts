@@ -18,6 +18,8 @@ function said(reading: QueryReading): string {
       return `scalar ${reading.sample.text}`;
     case 'matrix':
       return `matrix ${reading.series}`;
+    case 'error':
+      return `${reading.reason}: ${reading.message}`;
     default:
       return reading.kind;
   }
@@ -44,26 +46,37 @@ describe('parseReading()', () => {
       want: 'matrix 2',
     },
     'reads a scalar [phased 41]': {
-      body: '{"data":{"resultType":"scalar","result":[1.5,"4"]}}',
+      body: '{"status":"success","data":{"resultType":"scalar","result":[1.5,"4"]}}',
       want: 'scalar 4',
     },
     'reads a text [phased 41]': {
-      body: '{"data":{"resultType":"string","result":[1.5,"4"]}}',
+      body: '{"status":"success","data":{"resultType":"string","result":[1.5,"4"]}}',
       want: 'string',
     },
     'finds no data in an empty vector': { body: data('[]'), want: 'no-data' },
     'finds no data in a null result [phased 41]': { body: data('null'), want: 'no-data' },
-    'finds no data without a result': { body: '{"data":{}}', want: 'no-data' },
-    'finds no data in null data': { body: '{"data":null}', want: 'no-data' },
-    'finds no data in an empty object [phased 41]': { body: '{}', want: 'no-data' },
-    'finds no data in null [phased 41]': { body: 'null', want: 'no-data' },
-    'does not look at the status [phased 42]': {
-      body: '{"status":"error","error":"x"}',
-      want: 'no-data',
+    'finds no data without a result': { body: '{"status":"success","data":{}}', want: 'no-data' },
+    'finds no data in null data': { body: '{"status":"success","data":null}', want: 'no-data' },
+    'finds no data in a success without data': { body: '{"status":"success"}', want: 'no-data' },
+    'takes an answer whose status is error for one, never for no data [phased 42] [found R-5]': {
+      body: '{"status":"error","errorType":"timeout","error":"query timed out"}',
+      want: 'Refused: its answer is an error: errorType "timeout", error "query timed out"',
     },
-    'reads data whose status is an error': {
+    'takes an error that has data beside it for an error [found R-5]': {
       body: '{"status":"error","data":{"result":[{"value":[1,"1"]}]}}',
-      want: 'vector 1',
+      want: 'Refused: its answer is an error: errorType none, error none',
+    },
+    'refuses an object without a status, whatever its data [phased 41] [found R-5]': {
+      body: '{"data":{"result":[{"value":[1,"1"]}]}}',
+      want: 'status must be "success": got none',
+    },
+    'refuses a status of another program [found R-5]': {
+      body: '{"status":200,"data":null}',
+      want: 'status must be "success": got "200"',
+    },
+    'refuses null [phased 41] [found R-5]': {
+      body: 'null',
+      want: 'body must be a JSON object: got "null"',
     },
     'refuses an empty body [phased 41]': { body: '', want: 'body must be JSON: got ""' },
     'refuses HTML [phased 41]': {
@@ -78,7 +91,7 @@ describe('parseReading()', () => {
     'refuses a list': { body: '[]', want: 'body must be a JSON object: got a list' },
     'refuses a text': { body: '"up"', want: 'body must be a JSON object: got "up"' },
     'refuses data that is no object': {
-      body: '{"data":[]}',
+      body: '{"status":"success","data":[]}',
       want: 'data must be a JSON object: got a list',
     },
     'refuses a result that is an object': {

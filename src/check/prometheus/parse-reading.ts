@@ -12,20 +12,36 @@ const infinity = /^([+-]?)inf(?:inity)?$/i;
 const noNumber: Sample = { value: Number.NaN, text: 'a histogram' };
 
 /**
- * Reads the body of an answer to `/api/v1/query` whose status is below 400, as the peer does: `status` and
- * `resultType` are not looked at but `data.result` alone. What the peer fails to decode is invalid here, too; a scalar, which
- * it cannot decode, has a reading of its own, so that a rule with bounds can judge it.
+ * Reads the body of an answer to `/api/v1/query` whose HTTP status is below 400. Only an answer that calls itself a success says
+ * anything of the series: the peer does not look at `status`, and takes an error that a proxy sends with 200 for an answer
+ * without data. Of a success `data.result` alone is read, as at the peer. What the peer fails to decode is invalid here, too; a
+ * scalar, which it cannot decode, has a reading of its own, so that a rule with bounds can judge it.
  */
 export function parseReading(body: string): Parsed<QueryReading> {
   const answer = jsonIn(body);
   if (answer === undefined) return invalid('body', `must be JSON: got ${quoted(body)}`);
-  if (answer === null) return valid({ kind: 'no-data', warnings: [] });
   if (!isJsonObject(answer)) return invalid('body', `must be a JSON object: got ${shown(answer)}`);
+  const { status } = answer;
+  if (status === 'error') return valid(refusedBy(answer));
+  if (status !== 'success') {
+    return invalid(
+      'status',
+      `must be "success": got ${status === undefined ? 'none' : shown(status)}`,
+    );
+  }
   const warnings = warningsOf(answer);
   const data = answer['data'] ?? null;
   if (data === null) return valid({ kind: 'no-data', warnings });
   if (!isJsonObject(data)) return invalid('data', `must be a JSON object: got ${shown(data)}`);
   return resultOf(data, warnings);
+}
+
+function refusedBy(answer: JsonObject): QueryReading {
+  const [type, error] = [answer['errorType'], answer['error']].map((each) =>
+    typeof each === 'string' ? quoted(each) : 'none',
+  );
+  const message = `its answer is an error: errorType ${type}, error ${error}`;
+  return { kind: 'error', reason: 'Refused', message };
 }
 
 function resultOf(data: JsonObject, warnings: readonly string[]): Parsed<QueryReading> {

@@ -134,12 +134,12 @@ describe('createPrometheus() reads', () => {
       want: /^vector$/,
     },
     'an empty vector as no data': {
-      handle: answering('{"data":{"result":[]}}'),
+      handle: answering('{"status":"success","data":{"result":[]}}'),
       want: /^no-data$/,
     },
-    'an error below 400 by its data [phased 42]': {
-      handle: answering('{"status":"error","error":"x"}'),
-      want: /^no-data$/,
+    'an error below 400 as the refusal that it is [phased 42] [found R-5]': {
+      handle: answering('{"status":"error","errorType":"execution","error":"no leader"}'),
+      want: /^Refused: Cannot ask http:\/\/127\.0\.0\.1:\d+\/api\/v1\/query: its answer is an error: errorType "execution", error "no leader"$/,
     },
     'no JSON that ends early': {
       handle: answering(oneSeries.slice(0, -3)),

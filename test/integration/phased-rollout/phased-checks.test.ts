@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { millis, minutes, seconds } from '#base/units.ts';
+import { parseReading } from '#check/prometheus/parse-reading.ts';
 import type { QueryReading } from '#check/prometheus/reading.ts';
 import { numberAt, textAt } from '#cluster/json/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
@@ -17,6 +18,13 @@ async function begun(check: JsonObject = usualCheck): Promise<PhasedStage> {
   const stage = await PhasedStage.open();
   await stage.create({ check });
   return stage;
+}
+
+/** What the program makes of the body of an answer with status 200. */
+function readingOf(body: string): QueryReading {
+  const parsed = parseReading(body);
+  if (parsed.kind === 'valid') return parsed.value;
+  return { kind: 'error', reason: 'Unreadable', message: parsed.problem.message };
 }
 
 function counted(stage: PhasedStage, field: string): number | undefined {
@@ -41,6 +49,45 @@ test('nothing goes while a query finds nothing, and everything once it does [pha
   await run.stop();
   await stage.close();
 });
+
+/** Answers with status 200 that are no success. */
+const errorsWith200: Readonly<Record<string, string>> = {
+  'an error of Prometheus': '{"status":"error","errorType":"timeout","error":"query timed out"}',
+  'an error of a proxy': '{"error":"no healthy upstream"}',
+  'an empty object': '{}',
+};
+
+for (const [what, body] of Object.entries(errorsWith200)) {
+  test(`${what} that comes with status 200 lets nothing go where no data passes [found R-5]`, async () => {
+    const query = { expr: 'errors < 5', url: 'http://prometheus:9090', onNoData: 'Pass' };
+    const stage = await begun({ ...usualCheck, query });
+    const run = stage.start();
+    await stage.settled();
+    stage.prometheus.answer = () => readingOf(body);
+    await stage.change('db:2');
+    await stage.env.clock.advance(minutes(10));
+    assert.deepEqual(stage.partitions(), [0, 3]);
+    assert.equal(stage.step(), 'PrometheusError');
+    await run.stop();
+    await stage.close();
+  });
+
+  test(`${what} that comes with status 200 takes no update back [found R-5]`, async () => {
+    const failureBudget = { consecutiveFailures: 2, onFailure: 'Rollback' };
+    const stage = await begun({ ...usualCheck, failureBudget });
+    const run = stage.start();
+    await stage.settled();
+    stage.prometheus.answer = () => readingOf(body);
+    await stage.change('db:2');
+    await stage.env.clock.advance(minutes(10));
+    assert.equal(counted(stage, 'totalFailedChecks'), 0);
+    assert.equal(stage.step(), 'PrometheusError');
+    stage.prometheus.answer = () => someData;
+    await stage.completed('db:2');
+    await run.stop();
+    await stage.close();
+  });
+}
 
 test('what Prometheus said is in the condition of the rollout', async () => {
   const stage = await begun();
