@@ -82,7 +82,7 @@ export function parsePhasedRollout(object: JsonObject): Parsed<PhasedRolloutSpec
 
 /** Paths of what the peer does not know, below `spec`. */
 const ours =
-  /^spec\.(?:stepSize|dryRun|check\.(?:additionalQueries|failureBudget|query\.(?:thresholdRange|onNoData)))\b/;
+  /^spec\.(?:stepSize|dryRun|check\.(?:additionalQueries|failureBudget|query\.(?:thresholdRange|onNoData|headers)))\b/;
 
 /** Returns what is wrong with those fields of the `spec` that the peer does not know. */
 export function problemsOfOurs(object: JsonObject): readonly Problem[] {

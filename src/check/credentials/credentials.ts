@@ -1,15 +1,23 @@
 import type { Clock } from '#base/clock.ts';
-import type { Parsed } from '#base/parsed.ts';
+import { type Parsed, valid } from '#base/parsed.ts';
 import { type Monotonic, seconds } from '#base/units.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { SharedRequest } from '#kubernetes/shared-request.ts';
 import { undefinedIfAbsent } from '#kubernetes/transport/api-error.ts';
-import { parseCredentials } from './parse-credentials.ts';
+import { parseCredentials, secretValues } from './parse-credentials.ts';
+
+/** What a Secret says of how to ask. */
+export interface KnownCredentials {
+  /** Value of an `Authorization` header, where it has one. */
+  readonly authorization: string | undefined;
+  /** What may be the values of other headers, by key; see `parseHeaderValue`. */
+  readonly values: ReadonlyMap<string, string>;
+}
 
 /** What was in a Secret, and when that was asked for. */
 interface Known {
-  readonly credentials: Parsed<string | undefined>;
+  readonly credentials: Parsed<KnownCredentials>;
   readonly askedAt: Monotonic;
 }
 
@@ -34,7 +42,7 @@ export class Credentials {
   }
 
   /** Returns what was in the Secret when it was read last; undefined where it was not read. */
-  of(namespace: string, name: string): Parsed<string | undefined> | undefined {
+  of(namespace: string, name: string): Parsed<KnownCredentials> | undefined {
     return this.#known.get(`${namespace}/${name}`)?.credentials;
   }
 
@@ -62,7 +70,11 @@ export class Credentials {
     const secret = await this.#client
       .get(resourceTypes.secrets, { namespace, name })
       .catch(undefinedIfAbsent);
-    const credentials = parseCredentials(name, secret);
+    const parsed = parseCredentials(name, secret);
+    const credentials =
+      parsed.kind === 'invalid'
+        ? parsed
+        : valid({ authorization: parsed.value, values: secretValues(secret) });
     this.#known.set(`${namespace}/${name}`, { credentials, askedAt });
   }
 

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
+import { problemText } from '#base/parsed.ts';
 import { instant } from '#base/units.ts';
 import { selfSigned } from '#cluster/transport/self-signed.ts';
-import { parseAuthorities, parseCredentials } from './parse-credentials.ts';
+import { parseHeaderValue } from './header-value.ts';
+import { parseAuthorities, parseCredentials, secretValues } from './parse-credentials.ts';
 
 function secret(data: Readonly<Record<string, string | Buffer>>): JsonObject {
   const encoded = Object.entries(data).map(
@@ -15,6 +17,40 @@ function secret(data: Readonly<Record<string, string | Buffer>>): JsonObject {
 function basic(pair: string): string {
   return `Basic ${Buffer.from(pair).toString('base64')}`;
 }
+
+describe('parseHeaderValue()', () => {
+  const cases: Record<string, { data: Readonly<Record<string, string>>; want: string }> = {
+    'reads a value byte for byte': { data: { key: 'a b=ä' }, want: 'a b=Ã¤' },
+    'refuses a key that is not there, and names it': {
+      data: { other: 'a' },
+      want: 'Secret "creds", key key must hold 1 to 8192 bytes: found none',
+    },
+    'refuses an empty value': {
+      data: { key: '' },
+      want: 'Secret "creds", key key must hold 1 to 8192 bytes: found none',
+    },
+    'refuses a value that no header can carry': {
+      data: { key: 'a\n' },
+      want: 'Secret "creds", key key must be one line of printable characters: found a line break',
+    },
+    'keeps nothing that is too long for a header': {
+      data: { key: 'a'.repeat(9_000) },
+      want: 'Secret "creds", key key must hold 1 to 8192 bytes: found none',
+    },
+  };
+  for (const [fact, { data, want }] of Object.entries(cases)) {
+    test(`parseHeaderValue() ${fact} [found R-13]`, () => {
+      const parsed = parseHeaderValue('creds', 'key', secretValues(secret(data)));
+      assert.equal(parsed.kind === 'valid' ? parsed.value : problemText(parsed.problem), want);
+    });
+  }
+
+  test('secretValues() keeps 64 values of a Secret at most [found R-13]', () => {
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`k${at}`, 'v']));
+    assert.equal(secretValues(secret(many)).size, 64);
+    assert.equal(secretValues(undefined).size, 0);
+  });
+});
 
 describe('parseCredentials()', () => {
   interface Case {

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { invalid, type Parsed, valid } from '#base/parsed.ts';
 import { basicAuthorization } from '../prometheus/prometheus-url.ts';
+import { longestValue, parseOneLine } from './header-value.ts';
 
 /** Keys of a Secret with credentials, as at the peer; others are ignored. */
 type CredentialKey = 'token' | 'username' | 'password';
@@ -36,15 +37,24 @@ export function parseCredentials(
   return token.length > 0 ? bearer(path, token) : valid(undefined);
 }
 
-/** What no header may carry. The peer finds it at each request, and tries again for ever. */
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-const control = /[\u0000-\u0008\u000a-\u001f\u007f]/;
-
 function bearer(path: string, token: Buffer): Parsed<string> {
-  const text = token.toString('latin1');
-  if (!control.test(text)) return valid(`Bearer ${text}`);
-  const found = /[\r\n]/.test(text) ? 'a line break' : 'a control character';
-  return invalid(`${path}, key token`, `must be one line of printable characters: found ${found}`);
+  const parsed = parseOneLine(`${path}, key token`, token.toString('latin1'));
+  return parsed.kind === 'valid' ? valid(`Bearer ${parsed.value}`) : parsed;
+}
+
+/** Keys of a Secret that are kept for headers. */
+const mostValues = 64;
+
+/** Returns what may be the values of headers, by key, each byte as one character: of a Secret no more is kept than that. */
+export function secretValues(secret: JsonObject | undefined): ReadonlyMap<string, string> {
+  const data = secret?.['data'];
+  const values = new Map<string, string>();
+  for (const [key, text] of Object.entries(isJsonObject(data) ? data : {})) {
+    if (values.size >= mostValues) break;
+    if (typeof text !== 'string' || text === '' || text.length > (longestValue * 4) / 3) continue;
+    values.set(key, Buffer.from(text, 'base64').toString('latin1'));
+  }
+  return values;
 }
 
 /**

@@ -93,6 +93,18 @@ describe('questionId()', () => {
       { ...errors, candidate: { ...question('canary'), authorities: 'x' } },
       traffic,
     ],
+    'a header [found R-13]': [
+      { ...errors, candidate: { ...question('canary'), headers: [{ name: 'x', value: 'a' }] } },
+      traffic,
+    ],
+    'another value of a header': [
+      { ...errors, candidate: { ...question('canary'), headers: [{ name: 'x', value: 'b' }] } },
+      traffic,
+    ],
+    'a header from a Secret': [
+      { ...errors, candidate: { ...question('canary'), headers: [{ name: 'x', secretKey: 'b' }] } },
+      traffic,
+    ],
     'another baseline': [{ ...errors, baseline: question('x') }, traffic],
     'another rule': [{ ...errors, rule: { baseline: { mostRatio: 3 } } }, traffic],
     'an infinite bound': [errors, { ...traffic, rule: { bounds: { max: Infinity } } }],

@@ -27,8 +27,10 @@ export function questionId(queries: readonly GateQuery[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }
 
-function partsOf({ url, expr, isInsecure = false, authorities = '' }: PrometheusQuery): unknown {
-  return [url, expr, isInsecure, authorities];
+/** A tenant's header decides what is found, so headers count; without any, a query has the name that it always had. */
+function partsOf(query: PrometheusQuery): unknown {
+  const { url, expr, isInsecure = false, authorities = '', headers = [] } = query;
+  return [url, expr, isInsecure, authorities, ...(headers.length > 0 ? [sorted(headers)] : [])];
 }
 
 /** Sorts members by name, and writes other values as text: JSON has no infinite bounds. */

@@ -103,6 +103,14 @@ for (const [fact, given] of Object.entries(cases)) {
   });
 }
 
+test('hopAfter() takes headers where it takes credentials, and nowhere else [found R-13]', () => {
+  const hop = { url: new URL('https://h:1'), target: '/', headers: { 'x-scope-orgid': 'a' } };
+  const here = hopAfter(hop, { status: 302, location: '/x' });
+  const elsewhere = hopAfter(hop, { status: 302, location: 'https://q/x' });
+  assert.deepEqual(here?.kind === 'hop' && here.hop.headers, { 'x-scope-orgid': 'a' });
+  assert.ok(elsewhere?.kind !== 'hop' || elsewhere.hop.headers === undefined);
+});
+
 test('hopAfter() sends no credentials where there were none', () => {
   const next = hopAfter({ url: new URL('http://h'), target: '/' }, { status: 302, location: '/x' });
   assert.ok(next?.kind === 'hop' && next.hop.authorization === undefined);

@@ -8,6 +8,8 @@ export interface Hop {
   readonly target: string;
   /** Value of an `Authorization` header, where one is sent. */
   readonly authorization?: string;
+  /** Other headers that the query is sent with; names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Requests that one question makes at most, as the peer's client: nine redirects are followed. */
@@ -22,7 +24,7 @@ export type NextHop =
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
- * Returns the request that follows an answer to a GET. Credentials go along as long as the host stays the same, and never from
+ * Returns the request that follows an answer to a GET. Credentials and headers go along as long as the host stays the same, and never from
  * https to http; once dropped they stay so. The peer's client takes them along to subdomains, and from https to http. What the
  * Location names as user and password is not sent.
  *
@@ -44,14 +46,7 @@ export function hopAfter(
     };
   }
   const next = { url: new URL(url.origin), target: url.pathname + url.search };
-  const keeps = hop.authorization !== undefined && isTrusted(hop.url, url);
-  return {
-    kind: 'hop',
-    hop:
-      keeps && hop.authorization !== undefined
-        ? { ...next, authorization: hop.authorization }
-        : next,
-  };
+  return { kind: 'hop', hop: isTrusted(hop.url, url) ? { ...hop, ...next } : next };
 }
 
 /** Reports whether credentials for `from` may be sent to `to`. */

@@ -96,6 +96,38 @@ describe('createPrometheus() asks', () => {
     );
   });
 
+  test('createPrometheus() sends the headers of a query, as Mimir asks its tenants to [found R-13]', async (t) => {
+    const bench = new Bench(t);
+    const mimir: Handler = (response, { headers }) => {
+      const isTenant = headers['x-scope-orgid'] === 'tenant-1' && headers['x-api-key'] === 'k3y';
+      response.writeHead(isTenant ? 200 : 401).end(isTenant ? oneSeries : 'no org id');
+    };
+    const { url, server } = await bench.serve(mimir);
+    const headers = [
+      { name: 'X-Scope-OrgID', value: 'tenant-1' },
+      { name: 'X-Api-Key', secretKey: 'api-key' },
+    ];
+    assert.match(said(await bench.read({ url })), /^Refused: .*it answers 401/);
+    assert.match(said(await bench.read({ url, headers })), /^BadConfiguration: .*no value/);
+    assert.equal(server.received.length, 1);
+    const secretValues = { 'api-key': 'k3y' };
+    const authorization = 'Bearer abc';
+    const question = { url, headers, secretValues, authorization };
+    assert.equal(said(await bench.read(question)), 'vector');
+    assert.equal(server.received[1]?.headers.authorization, 'Bearer abc');
+  });
+
+  test('createPrometheus() tells nobody the value of a header from the Secret [found R-13]', async (t) => {
+    const bench = new Bench(t);
+    const echo: Handler = (response, { headers }) =>
+      response.writeHead(403).end(`not for ${String(headers['x-api-key'])}`);
+    const { url } = await bench.serve(echo);
+    const headers = [{ name: 'X-Api-Key', secretKey: 'k' }];
+    const told = said(await bench.read({ url, headers, secretValues: { k: 'long-secret' } }));
+    assert.match(told, /^Refused: /);
+    assert.doesNotMatch(told, /long-secret/);
+  });
+
   test('createPrometheus() goes through the proxy of the environment', async (t) => {
     const proxy = new PrometheusServer(answering(oneSeries));
     t.after(() => proxy.close());

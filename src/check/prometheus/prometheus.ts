@@ -16,6 +16,7 @@ import { type Server, ServerPools } from '../http/server-pools.ts';
 import { parseReading } from './parse-reading.ts';
 import { type Hop, hopAfter, mostHops } from './prometheus-hop.ts';
 import { type PrometheusUrl, queryTarget, readPrometheusUrl } from './prometheus-url.ts';
+import { type QueryHeader, sentHeaders } from './query-headers.ts';
 import type { QueryReading } from './reading.ts';
 import { withoutSecret } from './without-secret.ts';
 
@@ -25,12 +26,16 @@ export interface PrometheusQuery extends ServerTrust {
   readonly url: string;
   /** PromQL, as a user wrote it. */
   readonly expr: string;
+  /** Sent with it; none of a name twice. @default none */
+  readonly headers?: readonly QueryHeader[];
 }
 
 /** A query with what is secret. */
 export interface PrometheusQuestion extends PrometheusQuery {
   /** Value of an `Authorization` header, see `parseCredentials`; goes before what the URL names. */
   readonly authorization?: string;
+  /** Values of the headers that have a key of the Secret, by that key. */
+  readonly secretValues?: Readonly<Record<string, string>>;
 }
 
 /** Settings of {@link createPrometheus}. */
@@ -126,12 +131,14 @@ class HttpPrometheus implements Prometheus {
     url: PrometheusUrl,
     asking: Asking,
   ): Promise<QueryReading> {
-    const { isInsecure = false, authorities } = question;
+    const { isInsecure = false, authorities, secretValues = {} } = question;
     const authorization = question.authorization ?? url.authorization;
+    const headers = sentHeaders(question.headers ?? [], secretValues);
+    if (headers === undefined) return withoutValue;
     const signal = AbortSignal.any([asking.signal, this.#closing.signal]);
     const trust = { isInsecure, ...(authorities !== undefined && { authorities }) };
     const server: Server = {
-      key: keyOf([url.origin, authorization, isInsecure, authorities]),
+      key: keyOf([url.origin, authorization, isInsecure, authorities, headers]),
       trust,
     };
     const leave = await this.#lanes.enter(server.key, signal);
@@ -139,10 +146,12 @@ class HttpPrometheus implements Prometheus {
     this.#pools.enter(server);
     asking.sent?.();
     try {
-      const start = { url: new URL(url.origin), target: queryTarget(url, question.expr) };
+      const start = { url: new URL(url.origin), target: queryTarget(url, question.expr), headers };
       const hop = authorization === undefined ? start : { ...start, authorization };
       const deadline = monotonic(this.#clock.monotonic() + this.#timeout);
-      return await this.#follow(hop, { server, signal, deadline });
+      const masked = (text = ''): string =>
+        withoutSecret(text, authorization, Object.values(secretValues));
+      return await this.#follow(hop, { server, signal, deadline, masked });
     } finally {
       this.#pools.leave(server);
       leave();
@@ -156,9 +165,8 @@ class HttpPrometheus implements Prometheus {
       if ('kind' in answer) return answer;
       const { status, headers } = answer;
       const { location = '' } = headers;
-      const shown = withoutSecret(location, first.authorization);
-      const next = hopAfter(hop, { status, location, shown });
-      if (next === undefined) return readingOf(answer, first.authorization);
+      const next = hopAfter(hop, { status, location, shown: way.masked(location) });
+      if (next === undefined) return readingOf(answer, way.masked);
       if (next.kind === 'misdirected') return failed('Misdirected', next.why);
       if (hops === mostHops) {
         return failed('Misdirected', `it redirects more than ${mostHops - 1} times`);
@@ -171,6 +179,7 @@ class HttpPrometheus implements Prometheus {
     const timeout = millis(Math.max(0, deadline - this.#clock.monotonic()));
     const { authorization } = hop;
     const headers = {
+      ...hop.headers,
       'user-agent': userAgent,
       ...(authorization !== undefined && { authorization }),
     };
@@ -198,11 +207,21 @@ interface Way {
   readonly server: Server;
   readonly signal: AbortSignal;
   readonly deadline: Monotonic;
+  /** Returns a text without what was sent as a secret. */
+  readonly masked: Mask;
 }
+
+type Mask = (text: string | undefined) => string;
 
 type Failure = Extract<QueryReading, { kind: 'error' }>;
 
 const givenUp: Failure = { kind: 'error', reason: 'GivenUp', message: 'the question was given up' };
+
+const withoutValue: Failure = {
+  kind: 'error',
+  reason: 'BadConfiguration',
+  message: 'a header has no value, as its Secret has none',
+};
 
 const noRoom: Failure = {
   kind: 'error',
@@ -221,9 +240,8 @@ function failureOf(error: Error, { url }: Hop): Failure {
   return failed('Unreachable', `no answer of ${url.host}: ${shortened(message)}`);
 }
 
-function readingOf(answer: TransportResponse, authorization: string | undefined): QueryReading {
+function readingOf(answer: TransportResponse, masked: Mask): QueryReading {
   const { status, headers } = answer;
-  const masked = (text = ''): string => withoutSecret(text, authorization);
   const body = masked(Buffer.from(answer.body).toString());
   if (status >= 400) return failed('Refused', `it answers ${status}: ${quoted(body.trim())}`);
   const encoding = masked(headers['content-encoding']);

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
+import { longestHeader, mostHeaders } from './query-headers.ts';
 
 /** The fields of a query of Prometheus, as a definition has them; see `querySpecOf`. */
 export const querySchema: JsonObject = {
@@ -27,5 +28,25 @@ export const querySchema: JsonObject = {
   secretRef: {
     type: 'string',
     description: 'Secret with token, or username and password.',
+  },
+  headers: {
+    type: 'array',
+    maxItems: mostHeaders,
+    description:
+      'Headers that are sent with the query, such as X-Scope-OrgID for a tenant of Mimir. An extension of this operator.',
+    items: {
+      type: 'object',
+      description: 'A header, with either value or secretKey.',
+      required: ['name'],
+      properties: {
+        name: { type: 'string', minLength: 1, maxLength: longestHeader.name },
+        value: { type: 'string', maxLength: longestHeader.value },
+        secretKey: {
+          type: 'string',
+          maxLength: longestHeader.secretKey,
+          description: 'Key of the Secret of secretRef that holds the value.',
+        },
+      },
+    },
   },
 };

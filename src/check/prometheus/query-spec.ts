@@ -2,6 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import type { SpecFields } from '#base/spec-fields.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
 import type { Bounds } from './plan-reading.ts';
+import { type QueryHeader, queryHeadersOf } from './query-headers.ts';
 
 /** One query of Prometheus that a resource names. */
 export interface GateQuerySpec {
@@ -12,6 +13,8 @@ export interface GateQuerySpec {
   readonly insecureSkipVerify: boolean;
   /** Name of the Secret with credentials; undefined for none. */
   readonly secretRef: string | undefined;
+  /** Headers that are sent with it; at least one where they are there. Ours. @default none */
+  readonly headers?: readonly QueryHeader[];
   /** What every value must be within, both ends in; absent: any data passes. Ours. */
   readonly bounds?: Bounds;
   /** Whether a query that finds nothing passes. Ours. @default false */
@@ -28,16 +31,22 @@ export function querySpecOf(written: JsonObject, path: string, fields: SpecField
   };
 }
 
-/** Returns how the server of a query is trusted, and by which Secret it is asked. */
+/** Returns how the server of a query is trusted, and by which Secret and with which headers it is asked. */
 export function trustIn(
   written: JsonObject,
   path: string,
   fields: SpecFields,
-): Pick<GateQuerySpec, 'insecureSkipVerify' | 'secretRef'> {
+): Pick<GateQuerySpec, 'insecureSkipVerify' | 'secretRef' | 'headers'> {
+  // The peer takes an empty name for none.
+  const secretRef = fields.text(written, `${path}.secretRef`, '') || undefined;
+  const { headers } = queryHeadersOf(written, path, fields);
+  if (secretRef === undefined && headers?.some((each) => 'secretKey' in each) === true) {
+    fields.refuse(`${path}.secretRef`, 'must be set where a header has a secretKey', undefined);
+  }
   return {
     insecureSkipVerify: fields.flag(written, `${path}.insecureSkipVerify`),
-    // The peer takes an empty name for none.
-    secretRef: fields.text(written, `${path}.secretRef`, '') || undefined,
+    secretRef,
+    ...(headers !== undefined && { headers }),
   };
 }
 

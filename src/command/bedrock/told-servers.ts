@@ -15,7 +15,7 @@ export class ToldServers {
 
   /** Returns `text` without the credentials that any server was sent. */
   without(text: string): string {
-    return [...this.#told].reduce(withoutSecret, text);
+    return [...this.#told].reduce((shown, each) => withoutSecret(shown, each), text);
   }
 
   /** Returns `transport` with `credentials`, whose whole answers repeat none of them, and have a bound. */

@@ -1,6 +1,7 @@
 import { problemText } from '#base/parsed.ts';
 import type { Instant, Monotonic } from '#base/units.ts';
 import type { Credentials } from '#check/credentials/credentials.ts';
+import { secretProblem } from '#check/credentials/secured-query.ts';
 import type { OpenQuestions } from '#check/open-questions.ts';
 import type { SeenStates } from '#check/seen-states.ts';
 import type { GroupBudgets, WantedDisruption } from '#control/budget/group-budgets.ts';
@@ -201,12 +202,9 @@ function problemOf(
   namespace: string,
   credentials: Credentials,
 ): BecauseUnaskable | undefined {
-  const { urlProblem, secrets } = gateQueries(spec);
+  const { urlProblem, queries } = gateQueries(spec);
   if (urlProblem !== undefined) return unaskable(urlProblem);
-  const [problem] = secrets.flatMap((name) => {
-    const known = credentials.of(namespace, name);
-    return known?.kind === 'invalid' ? [known.problem] : [];
-  });
+  const [problem] = queries.flatMap((each) => secretProblem(each, namespace, credentials) ?? []);
   return problem === undefined ? undefined : unaskable(problemText(problem));
 }
 

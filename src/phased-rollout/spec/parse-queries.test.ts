@@ -73,7 +73,7 @@ describe('additionalQueriesOf()', () => {
     },
     'a Secret for a server that is not named': {
       queries: [{ name: 'a', expr: 'up', secretRef: 's' }],
-      want: `${path}[0].url must be set where secretRef or insecureSkipVerify is: got nothing`,
+      want: `${path}[0].url must be set where secretRef, headers or insecureSkipVerify is: got nothing`,
     },
     'more than are asked at once': {
       queries: Array.from({ length: 17 }, (_, at) => ({ name: `q${at}`, expr: 'up' })),

@@ -10,7 +10,7 @@ const listPath = 'spec.check.additionalQueries';
 
 /**
  * Returns the queries of `check` in addition to its `first`. One without a URL is asked where the first is, with what that has of
- * certificates and credentials; one with a URL has its own: credentials never go to a server that they were not written for.
+ * certificates, headers and credentials; one with a URL has its own: credentials never go to a server that they were not written for.
  */
 export function additionalQueriesOf(
   check: JsonObject,
@@ -53,17 +53,25 @@ function additionalQueryOf(
 ): AdditionalQuerySpec {
   const url = fields.text(written, `${path}.url`, '') || undefined;
   const trust = trustIn(written, path, fields);
-  if (url === undefined && (trust.secretRef !== undefined || trust.insecureSkipVerify)) {
-    const wanted = 'must be set where secretRef or insecureSkipVerify is';
+  if (url === undefined && !isNothing(trust)) {
+    const wanted = 'must be set where secretRef, headers or insecureSkipVerify is';
     fields.refuse(`${path}.url`, wanted, undefined);
   }
-  const { insecureSkipVerify, secretRef } = url === undefined ? first : trust;
   return {
     name: fields.text(written, `${path}.name`) ?? '',
     expr: fields.text(written, `${path}.expr`) ?? '',
     url: url ?? first.url,
-    insecureSkipVerify,
-    secretRef,
+    ...(url === undefined ? trustOf(first) : trust),
     ...judgementIn(written, path, fields),
   };
+}
+
+type Trust = ReturnType<typeof trustIn>;
+
+function trustOf({ insecureSkipVerify, secretRef, headers }: GateQuerySpec): Trust {
+  return { insecureSkipVerify, secretRef, ...(headers !== undefined && { headers }) };
+}
+
+function isNothing({ insecureSkipVerify, secretRef, headers }: Trust): boolean {
+  return !insecureSkipVerify && secretRef === undefined && headers === undefined;
 }

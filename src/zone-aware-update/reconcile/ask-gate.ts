@@ -3,7 +3,7 @@ import type { Logger } from '#base/logger.ts';
 import { problemText } from '#base/parsed.ts';
 import type { Finding } from '#check/answer.ts';
 import type { Alarms } from '#check/cloudwatch/alarms.ts';
-import { authorized, type SecuredQuery } from '#check/credentials/secured-query.ts';
+import { authorized, type SecuredQuery, secretProblem } from '#check/credentials/secured-query.ts';
 import type { Ask } from '#check/open-questions.ts';
 import { askQueries } from '#check/prometheus/ask-queries.ts';
 import type { Prometheus } from '#check/prometheus/prometheus.ts';
@@ -68,10 +68,9 @@ function askingQuery(
   namespace: string,
   { prometheus, credentials }: GatePorts,
 ): Ask {
-  const { secretRef } = query;
-  const known = secretRef === undefined ? undefined : credentials.of(namespace, secretRef);
-  if (known?.kind === 'invalid') {
-    const because = { reason: 'BadConfiguration', message: problemText(known.problem) } as const;
+  const problem = secretProblem(query, namespace, credentials);
+  if (problem !== undefined) {
+    const because = { reason: 'BadConfiguration', message: problemText(problem) } as const;
     const finding: Finding = { verdict: 'unknown', warnings: [], because };
     return () => Promise.resolve(finding);
   }

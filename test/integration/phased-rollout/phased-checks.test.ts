@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { JsonObject } from '#base/json.ts';
 import { millis, minutes, seconds } from '#base/units.ts';
 import { parseReading } from '#check/prometheus/parse-reading.ts';
+import { sentHeaders } from '#check/prometheus/query-headers.ts';
 import type { QueryReading } from '#check/prometheus/reading.ts';
 import { numberAt, textAt } from '#cluster/json/read-json.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
@@ -168,6 +169,36 @@ test('a Secret that is missing is reported once, asks nothing, and is used as so
   await putSecret(stage, { token: 'secret-one' });
   await stage.until('it is asked', () => stage.prometheus.asked.length > 0, seconds(6));
   assert.equal(stage.prometheus.asked[0]?.question.authorization, 'Bearer secret-one');
+  await run.stop();
+  await stage.close();
+});
+
+test('every query is asked for its tenant, with the header of the spec and the one of the Secret [found R-13]', async () => {
+  const headers = [
+    { name: 'X-Scope-OrgID', value: 'tenant-1' },
+    { name: 'X-Api-Key', secretKey: 'api-key' },
+  ];
+  const query = { expr: 'up', url: 'http://mimir/prometheus', secretRef: 'metrics', headers };
+  const additionalQueries = [{ name: 'errors', expr: 'errors' }];
+  const stage = await begun({ ...usualCheck, query, additionalQueries });
+  await putSecret(stage, { token: 'secret-one' });
+  const run = stage.start();
+  await stage.settled();
+  await stage.change('db:2');
+  await stage.until('it says so', () => stage.step() === 'PrometheusError');
+  assert.equal(stage.prometheus.asked.length, 0);
+  assert.match(stage.messages('PrometheusConfigError')[0] ?? '', /"metrics", key api-key/);
+  await putSecret(stage, { 'api-key': 'k3y' });
+  await stage.completed('db:2');
+  const sent = stage.prometheus.asked.map(({ question }) => ({
+    expr: question.expr,
+    headers: sentHeaders(question.headers ?? [], question.secretValues ?? {}),
+  }));
+  const wanted = { 'x-scope-orgid': 'tenant-1', 'x-api-key': 'k3y' };
+  assert.deepEqual(sent.slice(0, 2), [
+    { expr: 'up', headers: wanted },
+    { expr: 'errors', headers: wanted },
+  ]);
   await run.stop();
   await stage.close();
 });

@@ -146,6 +146,28 @@ test('a query is asked with what its Secret says at that time', async () => {
   await stage.close();
 });
 
+test('a query is asked for its tenant, and not before the Secret has the header [found R-13]', async () => {
+  const headers = [{ name: 'X-Scope-OrgID', secretKey: 'tenant' }];
+  const stage = await settled({
+    pauseRolloutQuery: { ...query, secretRef: 'prometheus', headers },
+  });
+  const { client } = stage.env;
+  const metadata = { name: 'prometheus', namespace: 'demo' };
+  const body = { apiVersion: 'v1', kind: 'Secret', metadata, data: {} };
+  await client.create(resourceTypes.secrets, { namespace: 'demo' }, { body });
+  await stage.change('db:2');
+  await stage.until('it says what is missing', () => stage.condition() === 'False QueryUnknown');
+  assert.match(stage.conditionMessage(), /"prometheus", key tenant must hold/);
+  assert.equal(stage.prometheus.asked.length, 0);
+  const document = { data: { tenant: Buffer.from('tenant-1').toString('base64') } };
+  await client.patch(resourceTypes.secrets, metadata, { body: { kind: 'merge', document } });
+  await stage.completed('db:2');
+  for (const { question } of stage.prometheus.asked) {
+    assert.deepEqual(question.secretValues, { tenant: 'tenant-1' });
+  }
+  await stage.close();
+});
+
 test('a query is asked by the Secret that the spec names now, though that was another when the reading began', async () => {
   const stage = await settled({ pauseRolloutQuery: { ...query, secretRef: 'one' } });
   const { client, cluster, clock } = stage.env;
