@@ -12,6 +12,7 @@ import {
 } from '#kubernetes/transport/transport.ts';
 import type { NoReading } from '../answer.ts';
 import { AnswerRoom } from '../http/answer-room.ts';
+import { hasMoreParts } from '../http/json-structure.ts';
 import { type Server, ServerPools } from '../http/server-pools.ts';
 import { parseReading } from './parse-reading.ts';
 import { type Hop, hopAfter, mostHops } from './prometheus-hop.ts';
@@ -45,9 +46,9 @@ export interface PrometheusOptions {
   readonly env: Environment;
   /** From when a question has its turn to the last byte of its answer, redirects and all. @default 5 s */
   readonly timeout?: Millis;
-  /** Longest answer that is read, in bytes. @default 2 MiB */
+  /** Longest answer that is read, in bytes. An object takes many times the bytes that name it in an answer. @default 64 KiB */
   readonly longestAnswer?: number;
-  /** Longest that all answers which are read at the same time are together, in bytes. @default 16 MiB */
+  /** Longest that all answers which are read at the same time are together, in bytes. @default 1 MiB */
   readonly answerRoom?: number;
   /** Questions that one server is asked at once with the same credentials. @default 8 */
   readonly concurrency?: number;
@@ -90,8 +91,8 @@ class HttpPrometheus implements Prometheus {
       clock,
       env,
       timeout = seconds(5),
-      longestAnswer = 2_097_152,
-      answerRoom = 16_777_216,
+      longestAnswer = 65_536,
+      answerRoom = 1_048_576,
       concurrency = 8,
     } = options;
     this.#clock = clock;
@@ -236,12 +237,17 @@ function failed(reason: NoReading, message: string): Failure {
 function failureOf(error: Error, { url }: Hop): Failure {
   const cause = error instanceof TransportError && error.cause !== undefined ? error.cause : error;
   const { message } = errorOf(cause);
-  if (cause instanceof AnswerTooLongError) return failed('TooLong', message);
+  if (cause instanceof AnswerTooLongError) {
+    return failed('TooLong', `${message}: ${fewer}`);
+  }
   return failed('Unreachable', `no answer of ${url.host}: ${shortened(message)}`);
 }
 
 function readingOf(answer: TransportResponse, masked: Mask): QueryReading {
   const { status, headers } = answer;
+  if (hasMoreParts(answer.body, mostParts)) {
+    return failed('TooLong', `its answer has more than ${mostParts} objects and lists: ${fewer}`);
+  }
   const body = masked(Buffer.from(answer.body).toString());
   if (status >= 400) return failed('Refused', `it answers ${status}: ${quoted(body.trim())}`);
   const encoding = masked(headers['content-encoding']);
@@ -256,6 +262,9 @@ function readingOf(answer: TransportResponse, masked: Mask): QueryReading {
   return failed('Unreadable', `its answer (${seen}) is not from Prometheus: ${path} ${message}`);
 }
 
+/** A series of an instant query has three. */
+const mostParts = 4_096;
+const fewer = 'have the query give fewer series, as sum() does';
 const longestShown = 300;
 
 function shortened(text: string): string {
