@@ -211,7 +211,7 @@ class PhasedPlay {
     if (outcome.kind === 'exit') throw new Error(outcome.stderr);
     const registry = createMetricsRegistry();
     const transport = cluster.connect();
-    const prometheus = createPrometheus({ clock, env: {} });
+    const prometheus = createPrometheus({ clock, env: {}, permitsLoopback: true });
     const shared = { clock, log, registry, transport, prometheus };
     try {
       await runPhasedRollout(

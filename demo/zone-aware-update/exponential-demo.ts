@@ -221,7 +221,7 @@ class ExponentialPlay {
     const registry = createMetricsRegistry();
     const transport = cluster.connect();
     const alarms = this.#alarms();
-    const prometheus = createPrometheus({ clock, env: {} });
+    const prometheus = createPrometheus({ clock, env: {}, permitsLoopback: true });
     try {
       await runZoneAwareControllers(
         {

@@ -1,4 +1,3 @@
-import { createPrometheus } from '#check/prometheus/prometheus.ts';
 import { type AllFront, readAllConfig } from '#config/all-config.ts';
 import { decoratedClient } from '#operator/manager/client.ts';
 import { tellWithoutEffect } from '#operator/manager/options.ts';
@@ -13,6 +12,7 @@ import { RolloutMetrics } from '#telemetry/metrics/rollout-metrics.ts';
 import { UpdateMetrics } from '#telemetry/metrics/update-metrics.ts';
 import { ZoneBudgetMetrics } from '#telemetry/metrics/zone-budget-metrics.ts';
 import { openAlarms } from './process/alarms.ts';
+import { openPrometheus } from './process/open-prometheus.ts';
 import { openOutside } from './process/rollout-outside.ts';
 import { type OpenParts, runConfigured } from './run.ts';
 
@@ -37,7 +37,7 @@ async function openBeside(front: AllFront, parts: OpenParts): Promise<Beside> {
   if (probes !== undefined) closeAtEnd(probes);
   const scrapes = await startScrapes(front, { ...serving, client: decoratedClient(parts) });
   if (scrapes !== undefined) closeAtEnd(scrapes);
-  const prometheus = closeAtEnd(createPrometheus({ clock, env: process.env }));
+  const prometheus = closeAtEnd(openPrometheus(front.queries, { clock }));
   const alarms = closeAtEnd(openAlarms({ clock, log }));
   const { isPinAssumed, partialAging } = front;
   const rolloutMetrics = new RolloutMetrics(registry, { clock, phases });

@@ -1,7 +1,7 @@
-import { createPrometheus } from '#check/prometheus/prometheus.ts';
 import { readPhasedRolloutConfig, sharedConfigOf } from '#config/phased-config.ts';
 import { runPhasedRollout } from '#operator/phased-rollout/phased-rollout.ts';
 import { BudgetMetrics } from '#telemetry/metrics/budget-metrics.ts';
+import { openPrometheus } from './process/open-prometheus.ts';
 import { runManager } from './process/run-manager.ts';
 
 /**
@@ -16,8 +16,8 @@ export function phasedRolloutCommand(args: readonly string[]): Promise<number> {
     name: 'phased-rollout',
     sharedConfig: sharedConfigOf,
     run: (parts, signal) => {
-      const { clock, registry, closeAtEnd } = parts;
-      const prometheus = closeAtEnd(createPrometheus({ clock, env: process.env }));
+      const { clock, door, registry, closeAtEnd } = parts;
+      const prometheus = closeAtEnd(openPrometheus(door.queries, { clock }));
       const budgetMetrics = new BudgetMetrics(registry);
       return runPhasedRollout({ ...parts, prometheus, budgetMetrics }, signal);
     },

@@ -1,4 +1,3 @@
-import { createPrometheus } from '#check/prometheus/prometheus.ts';
 import { readZoneAwareConfig, sharedZoneAwareConfig } from '#config/zone-aware-config.ts';
 import { runZoneAwareControllers } from '#operator/zone-aware/zone-aware-controllers.ts';
 import { BudgetMetrics } from '#telemetry/metrics/budget-metrics.ts';
@@ -6,6 +5,7 @@ import { UpdateMetrics } from '#telemetry/metrics/update-metrics.ts';
 import { ZoneBudgetMetrics } from '#telemetry/metrics/zone-budget-metrics.ts';
 import { openAlarms } from './process/alarms.ts';
 import type { settingsOf } from './process/manager-connection.ts';
+import { openPrometheus } from './process/open-prometheus.ts';
 import { runManager } from './process/run-manager.ts';
 
 /**
@@ -25,11 +25,11 @@ export function zoneAwareControllersCommand(
     sharedConfig: sharedZoneAwareConfig,
     ...(settingsFor !== undefined && { settingsFor }),
     run: (parts, signal) => {
-      const { clock, log, registry, closeAtEnd } = parts;
+      const { clock, door, log, registry, closeAtEnd } = parts;
       const given = {
         ...parts,
         alarms: closeAtEnd(openAlarms({ clock, log })),
-        prometheus: closeAtEnd(createPrometheus({ clock, env: process.env })),
+        prometheus: closeAtEnd(openPrometheus(door.queries, { clock })),
         budgetMetrics: new BudgetMetrics(registry),
         updateMetrics: new UpdateMetrics(registry),
         zoneBudgetMetrics: new ZoneBudgetMetrics(registry),

@@ -23,7 +23,12 @@ test('readAllConfig() has the ports and defaults of the rollout-operator, and se
   assert.equal(partialAging, 86_400_000);
   assert.equal(consul, undefined);
   assert.equal(isPinAssumed, false);
-  assert.deepEqual(others, { metrics: undefined, probes: undefined, withoutEffect: [] });
+  assert.deepEqual(others, {
+    metrics: undefined,
+    probes: undefined,
+    queries: { allowedHosts: [], permitsLoopback: false },
+    withoutEffect: [],
+  });
   assert.deepEqual(outside.callback.allowedHosts, []);
   assert.equal(outside.slack.tokenFile, undefined);
 });

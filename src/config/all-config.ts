@@ -5,6 +5,7 @@ import { operatorFlags } from './flags/flags.ts';
 import type { Flag } from './flags/go-flags.ts';
 import { type ManagerFlags, managerFlags } from './flags/manager-flags.ts';
 import { outsideProblem } from './flags/outside-flags.ts';
+import { type QueryConfig, queryConfig, queryFlags } from './flags/query-flags.ts';
 import { problemOfStatefulsetFlags, statefulsetFlags } from './flags/statefulset-flags.ts';
 import { logOf, type ManagerConfig, managerServers, withoutEffect } from './manager-config.ts';
 import { type Accepted, type Exit, exit } from './outcome.ts';
@@ -13,7 +14,10 @@ import { type StatefulsetSettings, statefulsetSettings } from './statefulset-set
 
 /** What the flags of the other peers add to a {@link Config}; deeply frozen. Their servers are served besides. */
 export type AllFront = StatefulsetSettings &
-  Pick<ManagerConfig, 'metrics' | 'probes' | 'withoutEffect'>;
+  Pick<ManagerConfig, 'metrics' | 'probes' | 'withoutEffect'> & {
+    /** Which servers queries may be sent to. */
+    readonly queries: QueryConfig;
+  };
 
 /** What the command line asks for. */
 export type AllOutcome = (Accepted<Config> & { readonly front: AllFront }) | Exit;
@@ -26,6 +30,7 @@ export function readAllConfig(args: readonly string[], env: ConsulEnvironment = 
   const flags = operatorFlags();
   const own = managerFlags(flags.set, { probes: undefined, isElected: true });
   const carrying = statefulsetFlags(flags.set);
+  const asking = queryFlags(flags.set);
   const outcome = readFlags(flags, args);
   if (outcome.kind === 'exit') return outcome;
   const { leaderElection, kubernetes } = flags;
@@ -43,6 +48,7 @@ export function readAllConfig(args: readonly string[], env: ConsulEnvironment = 
     front: deepFreeze({
       ...settings,
       ...managerServers(own),
+      queries: queryConfig(asking),
       withoutEffect: withoutEffect(own),
     }),
   };

@@ -28,6 +28,7 @@ test('readPhasedRolloutConfig() has the defaults of the peer', () => {
     },
     isElected: false,
     predecessorHorizon: millis(120_000),
+    queries: { allowedHosts: [], permitsLoopback: false },
     withoutEffect: [],
   });
 });

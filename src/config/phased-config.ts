@@ -2,6 +2,7 @@ import type { Config } from './config.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { FlagSet } from './flags/go-flags.ts';
 import { horizonFlag, managerFlags, webhookFlags } from './flags/manager-flags.ts';
+import { type QueryConfig, queryConfig, queryFlags } from './flags/query-flags.ts';
 import {
   type ManagerConfig,
   managerConfig,
@@ -22,6 +23,8 @@ export interface PhasedRolloutEnvironment {
 
 /** All that the command line and the environment decide under this name; deeply frozen. */
 export interface PhasedRolloutConfig extends ManagerConfig {
+  /** Which servers queries may be sent to. */
+  readonly queries: QueryConfig;
   /** Undefined: `ENABLE_WEBHOOKS` is `false`. */
   readonly webhooks: WebhookFiles | undefined;
 }
@@ -46,11 +49,16 @@ export function readPhasedRolloutConfig(
     ...managerFlags(set, { probes: { host: undefined, port: 8_081 }, isElected: false }),
     ...webhookFlags(set, phasedNames.service),
     predecessorHorizon: horizonFlag(set),
+    ...queryFlags(set),
   };
   const outcome = parseArguments(set, args);
   if (outcome.kind === 'exit') return outcome;
   const webhooks = env.ENABLE_WEBHOOKS === 'false' ? undefined : webhooksOf(flags, env);
-  const config = deepFreeze({ ...managerConfig(flags, env), webhooks });
+  const config = deepFreeze({
+    ...managerConfig(flags, env),
+    queries: queryConfig(flags),
+    webhooks,
+  });
   return { kind: 'run', config, ignored: outcome.ignored };
 }
 

@@ -2,6 +2,7 @@ import type { Config } from './config.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { FlagSet } from './flags/go-flags.ts';
 import { horizonFlag, managerFlags, webhookFlags } from './flags/manager-flags.ts';
+import { type QueryConfig, queryConfig, queryFlags } from './flags/query-flags.ts';
 import {
   type ManagerConfig,
   managerConfig,
@@ -22,6 +23,8 @@ export interface ZoneAwareEnvironment {
 
 /** All that the command line and the environment decide under this name; deeply frozen. */
 export interface ZoneAwareConfig extends ManagerConfig {
+  /** Which servers queries may be sent to. */
+  readonly queries: QueryConfig;
   /** Whether ZoneAwareUpdates are carried out. */
   readonly hasUpdates: boolean;
   /** Where evictions are reviewed; undefined: ZoneDisruptionBudgets are left alone. */
@@ -51,6 +54,7 @@ export function readZoneAwareConfig(
     }),
     ...webhookFlags(set, zoneAwareNames.service),
     predecessorHorizon: horizonFlag(set),
+    ...queryFlags(set),
   };
   const outcome = parseArguments(set, args);
   if (outcome.kind === 'exit') return outcome;
@@ -60,7 +64,12 @@ export function readZoneAwareConfig(
   const hasUpdates = CONTROLLERS.includes('zau');
   if (!hasBudgets && !hasUpdates) return exit(1, `${withoutControllers(CONTROLLERS)}\n`);
   const webhooks = hasBudgets ? webhooksOf(flags, env) : undefined;
-  const config = deepFreeze({ ...managerConfig(flags, env), hasUpdates, webhooks });
+  const config = deepFreeze({
+    ...managerConfig(flags, env),
+    queries: queryConfig(flags),
+    hasUpdates,
+    webhooks,
+  });
   return { kind: 'run', config, ignored: outcome.ignored };
 }
 

@@ -2,9 +2,11 @@ import type { Clock } from '#base/clock.ts';
 import { getOrAdd } from '#base/get-or-add.ts';
 import { type Monotonic, minutes } from '#base/units.ts';
 import { openTransport } from '#kubernetes/connect/connection.ts';
+import { checkedLookup, checkHost } from '#kubernetes/outgoing/checked-lookup.ts';
+import type { AddressRules } from '#kubernetes/outgoing/refused-address.ts';
 import { HostLookup } from '#kubernetes/transport/host-lookup.ts';
 import type { ByteTransport } from '#kubernetes/transport/http-transport.ts';
-import type { Environment } from '#kubernetes/transport/proxy.ts';
+import { type Environment, proxyFor } from '#kubernetes/transport/proxy.ts';
 import { type ServerTrust, tlsOf } from '#kubernetes/transport/server-trust.ts';
 
 /** Whom connections are kept for: questions that differ in any of this share none. */
@@ -20,6 +22,8 @@ export interface ServerPoolsOptions {
   readonly env: Environment;
   /** Most connections of one server to one origin. */
   readonly connections: number;
+  /** Which addresses are called. @default all of them, as they are of the configuration of the program */
+  readonly addresses?: AddressRules;
 }
 
 /** Longer than most periods of checks, so that what is asked again and again keeps its pool. */
@@ -66,7 +70,7 @@ export class ServerPools {
     pool.lastUsed = this.#options.clock.monotonic();
   }
 
-  /** Returns connections to the origin of `url`, for a request that has entered. @throws {Error} when none can be made */
+  /** Returns connections to the origin of `url`, for a request that has entered. @throws {Error} when none can be made, or may be */
   transport({ key }: Server, url: URL): ByteTransport {
     const pool = this.#pools.get(key);
     if (pool === undefined) throw new Error('the connections have been ended');
@@ -81,8 +85,12 @@ export class ServerPools {
   }
 
   #open({ tls }: Pool, url: URL): ByteTransport {
-    const { clock, env, connections } = this.#options;
-    const { lookup } = this.#hosts;
+    const { clock, env, connections, addresses } = this.#options;
+    if (addresses !== undefined) checkHost(url, addresses);
+    // The name of a server behind a proxy is looked up by that; here only its own is, which the environment gives.
+    const isDirect = proxyFor(url, env) === undefined;
+    const { lookup: any } = this.#hosts;
+    const lookup = isDirect && addresses !== undefined ? checkedLookup(any, addresses) : any;
     return openTransport({ server: url, tls, connections, lookup }, { clock, env });
   }
 

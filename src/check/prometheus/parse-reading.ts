@@ -19,15 +19,12 @@ const noNumber: Sample = { value: Number.NaN, text: 'a histogram' };
  */
 export function parseReading(body: string): Parsed<QueryReading> {
   const answer = jsonIn(body);
-  if (answer === undefined) return invalid('body', `must be JSON: got ${quoted(body)}`);
+  if (answer === undefined) return invalid('body', 'must be JSON');
   if (!isJsonObject(answer)) return invalid('body', `must be a JSON object: got ${shown(answer)}`);
   const { status } = answer;
   if (status === 'error') return valid(refusedBy(answer));
   if (status !== 'success') {
-    return invalid(
-      'status',
-      `must be "success": got ${status === undefined ? 'none' : shown(status)}`,
-    );
+    return invalid('status', `must be "success": got ${shown(status)}`);
   }
   const warnings = warningsOf(answer);
   const data = answer['data'] ?? null;
@@ -40,7 +37,7 @@ function refusedBy(answer: JsonObject): QueryReading {
   const [type, error] = [answer['errorType'], answer['error']].map((each) =>
     typeof each === 'string' ? quoted(each) : 'none',
   );
-  const message = `its answer is an error: errorType ${type}, error ${error}`;
+  const message = `errorType ${type}, error ${error}`;
   return { kind: 'error', reason: 'Refused', message };
 }
 
@@ -114,8 +111,9 @@ function warningsOf(answer: JsonObject): readonly string[] {
     .map(quoted);
 }
 
+/** Returns what kind of value something is. What it says is not repeated: another server than Prometheus may have said it. */
 function shown(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
   if (isJsonArray(value)) return 'a list';
-  if (isJsonObject(value)) return 'an object';
-  return quoted(String(value));
+  return isJsonObject(value) ? 'an object' : `a ${typeof value}`;
 }

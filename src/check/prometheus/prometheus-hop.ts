@@ -1,5 +1,3 @@
-import { quoted } from '#base/text/quoted.ts';
-
 /** One request on the way of a question. */
 export interface Hop {
   /** Absolute, http or https, without user, password and fragment. */
@@ -24,32 +22,35 @@ export type NextHop =
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
- * Returns the request that follows an answer to a GET. Credentials and headers go along as long as the host stays the same, and never from
- * https to http; once dropped they stay so. The peer's client takes them along to subdomains, and from https to http. What the
- * Location names as user and password is not sent.
+ * Returns the request that follows an answer to a GET: at the same server, with the same credentials and headers. What the
+ * Location names as user and password is not sent. The peer's client goes wherever it is told to: a server that the author of a
+ * query has chosen could have this program call others for it.
  *
- * @param answer `shown` is the location as messages may show it
  * @returns undefined when the answer stands
  */
 export function hopAfter(
   hop: Hop,
-  answer: { readonly status: number; readonly location: string; readonly shown?: string },
+  { status, location }: { readonly status: number; readonly location: string },
 ): NextHop | undefined {
-  const { status, location, shown = location } = answer;
   if (!redirects.includes(status) || location === '') return undefined;
   // Put together as texts: a path that begins with two slashes would be taken for a host.
   const url = URL.parse(location, hop.url.origin + hop.target);
   if (url === null || !/^https?:$/.test(url.protocol)) {
+    return { kind: 'misdirected', why: 'it redirects to no http or https URL' };
+  }
+  if (url.origin !== hop.url.origin && !isUpgrade(hop.url, url)) {
     return {
       kind: 'misdirected',
-      why: `it redirects to ${quoted(shown)}, no http or https URL`,
+      why: 'it redirects to another server, whose URL is to be written',
     };
   }
   const next = { url: new URL(url.origin), target: url.pathname + url.search };
-  return { kind: 'hop', hop: isTrusted(hop.url, url) ? { ...hop, ...next } : next };
+  return { kind: 'hop', hop: { ...hop, ...next } };
 }
 
-/** Reports whether credentials for `from` may be sent to `to`. */
-function isTrusted(from: URL, to: URL): boolean {
-  return from.hostname === to.hostname && !(from.protocol === 'https:' && to.protocol === 'http:');
+/** Reports whether `to` is the same host by https in place of http, each at its usual port. */
+function isUpgrade(from: URL, to: URL): boolean {
+  const isUsual = from.port === '' && to.port === '';
+  const isSecured = from.protocol === 'http:' && to.protocol === 'https:';
+  return isSecured && isUsual && from.hostname === to.hostname;
 }

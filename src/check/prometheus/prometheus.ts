@@ -1,8 +1,10 @@
 import { CallLanes } from '#base/async/call-lanes.ts';
 import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
-import { quoted } from '#base/text/quoted.ts';
 import { type Millis, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
+import { type AllowedHosts, hostVerdict } from '#kubernetes/outgoing/allowed-hosts.ts';
+import { RefusedAddressError } from '#kubernetes/outgoing/checked-lookup.ts';
+import type { AddressRules } from '#kubernetes/outgoing/refused-address.ts';
 import type { Environment } from '#kubernetes/transport/proxy.ts';
 import type { ServerTrust } from '#kubernetes/transport/server-trust.ts';
 import {
@@ -39,11 +41,13 @@ export interface PrometheusQuestion extends PrometheusQuery {
   readonly secretValues?: Readonly<Record<string, string>>;
 }
 
-/** Settings of {@link createPrometheus}. */
-export interface PrometheusOptions {
+/** Settings of {@link createPrometheus}. Addresses of this host, of its link and of metadata services are not called. */
+export interface PrometheusOptions extends AddressRules {
   readonly clock: Clock;
   /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up. */
   readonly env: Environment;
+  /** The only hosts that are asked; none in the list: all of them. @default all of them */
+  readonly hosts?: AllowedHosts;
   /** From when a question has its turn to the last byte of its answer, redirects and all. @default 5 s */
   readonly timeout?: Millis;
   /** Longest answer that is read, in bytes. An object takes many times the bytes that name it in an answer. @default 64 KiB */
@@ -81,6 +85,7 @@ class HttpPrometheus implements Prometheus {
   readonly #clock: Clock;
   readonly #timeout: Millis;
   readonly #longestAnswer: number;
+  readonly #hosts: AllowedHosts | undefined;
   readonly #room: AnswerRoom;
   readonly #lanes: CallLanes;
   readonly #pools: ServerPools;
@@ -90,17 +95,25 @@ class HttpPrometheus implements Prometheus {
     const {
       clock,
       env,
+      hosts,
+      permitsLoopback = false,
       timeout = seconds(5),
       longestAnswer = 65_536,
       answerRoom = 1_048_576,
       concurrency = 8,
     } = options;
     this.#clock = clock;
+    this.#hosts = hosts;
     this.#timeout = timeout;
     this.#longestAnswer = longestAnswer;
     this.#room = new AnswerRoom(answerRoom);
     this.#lanes = new CallLanes(concurrency);
-    this.#pools = new ServerPools({ clock, env, connections: concurrency });
+    this.#pools = new ServerPools({
+      clock,
+      env,
+      connections: concurrency,
+      addresses: { permitsLoopback },
+    });
   }
 
   async read(question: PrometheusQuestion, asking: Asking): Promise<QueryReading> {
@@ -115,11 +128,18 @@ class HttpPrometheus implements Prometheus {
         return failed('Unreachable', `Cannot ask Prometheus by its URL: ${found.why}`);
       default: {
         const where = `${found.url.origin}${found.url.path}`;
-        const read = await this.#inTurn(question, found.url, asking);
+        const refused = this.#refusalOf(found.url);
+        const read = refused ?? (await this.#inTurn(question, found.url, asking));
         if (read.kind !== 'error') return read;
         return failed(read.reason, `Cannot ask ${shortened(where)}: ${read.message}`);
       }
     }
+  }
+
+  #refusalOf({ origin }: PrometheusUrl): Failure | undefined {
+    if (this.#hosts === undefined || this.#hosts.entries.length === 0) return undefined;
+    const verdict = hostVerdict(this.#hosts, new URL(origin));
+    return verdict.kind === 'refused' ? failed('BadConfiguration', verdict.why) : undefined;
   }
 
   async close(): Promise<void> {
@@ -166,7 +186,7 @@ class HttpPrometheus implements Prometheus {
       if ('kind' in answer) return answer;
       const { status, headers } = answer;
       const { location = '' } = headers;
-      const next = hopAfter(hop, { status, location, shown: way.masked(location) });
+      const next = hopAfter(hop, { status, location });
       if (next === undefined) return readingOf(answer, way.masked);
       if (next.kind === 'misdirected') return failed('Misdirected', next.why);
       if (hops === mostHops) {
@@ -237,29 +257,36 @@ function failed(reason: NoReading, message: string): Failure {
 function failureOf(error: Error, { url }: Hop): Failure {
   const cause = error instanceof TransportError && error.cause !== undefined ? error.cause : error;
   const { message } = errorOf(cause);
-  if (cause instanceof AnswerTooLongError) {
-    return failed('TooLong', `${message}: ${fewer}`);
-  }
+  if (cause instanceof AnswerTooLongError) return failed('TooLong', `${message}: ${fewer}`);
+  if (cause instanceof RefusedAddressError) return failed('BadConfiguration', message);
   return failed('Unreachable', `no answer of ${url.host}: ${shortened(message)}`);
 }
 
 function readingOf(answer: TransportResponse, masked: Mask): QueryReading {
   const { status, headers } = answer;
+  const encoding = headers['content-encoding'] ?? '';
+  if (status < 400 && !/^(?:identity)?$/i.test(encoding.trim())) {
+    return failed('Unreadable', 'its answer is compressed, which was not asked for');
+  }
   if (hasMoreParts(answer.body, mostParts)) {
     return failed('TooLong', `its answer has more than ${mostParts} objects and lists: ${fewer}`);
   }
   const body = masked(Buffer.from(answer.body).toString());
-  if (status >= 400) return failed('Refused', `it answers ${status}: ${quoted(body.trim())}`);
-  const encoding = masked(headers['content-encoding']);
-  if (!/^(?:identity)?$/i.test(encoding.trim())) {
-    const why = `its answer is encoded as ${quoted(encoding)}, which was not asked for`;
-    return failed('Unreadable', why);
-  }
+  if (status >= 400) return failed('Refused', `it answers ${status}${ownErrorIn(body)}`);
   const parsed = parseReading(body);
   if (parsed.kind === 'valid') return parsed.value;
-  const seen = `${status}, ${quoted(masked(headers['content-type']))}`;
   const { path, message } = parsed.problem;
-  return failed('Unreadable', `its answer (${seen}) is not from Prometheus: ${path} ${message}`);
+  return failed('Unreadable', `its answer (${status}) is not from Prometheus: ${path} ${message}`);
+}
+
+/**
+ * Returns the error that Prometheus itself states in a refusal, as the end of a sentence. Any other text is not repeated: the
+ * author of a query may read nothing by it that only this program can reach.
+ */
+function ownErrorIn(body: string): string {
+  const parsed = parseReading(body);
+  const isOwn = parsed.kind === 'valid' && parsed.value.kind === 'error';
+  return isOwn && parsed.value.kind === 'error' ? `: ${parsed.value.message}` : '';
 }
 
 /** A series of an instant query has three. */

@@ -3,9 +3,9 @@ import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { problemText } from '#base/parsed.ts';
 import type { OutsideConfig } from '#config/flags/outside-flags.ts';
+import { parseAllowedHosts } from '#kubernetes/outgoing/allowed-hosts.ts';
 import { tlsOf } from '#kubernetes/transport/server-trust.ts';
 import { createCallbackClient } from '#notification/callback/callback-client.ts';
-import { parseCallbackHosts } from '#notification/callback/callback-hosts.ts';
 import {
   createSlackClient,
   type SlackClientOptions,
@@ -30,7 +30,7 @@ export function openOutside(
   { clusterName, callback, slack }: OutsideConfig,
   { clock, log }: OutsideParts,
 ): RolloutOutside & { close(): Promise<void> } {
-  const hosts = parseCallbackHosts(callback.allowedHosts);
+  const hosts = parseAllowedHosts(callback.allowedHosts, '-callback-allowed-hosts');
   if (hosts.kind === 'invalid') throw new Error(hosts.problems.map(problemText).join('\n'));
   const { signingKeyFile, attempts, permitsLoopback } = callback;
   const { tokenFile } = slack;

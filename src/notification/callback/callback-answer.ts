@@ -2,7 +2,7 @@ import { assertNever } from '#base/assert-never.ts';
 import type { Because } from '#base/because.ts';
 import { type Backoff, backoffAfter } from '#base/time/backoff.ts';
 import { after, type Instant, type Millis, millis, minutes, seconds } from '#base/units.ts';
-import type { HostRefusal } from './callback-hosts.ts';
+import type { HostRefusal } from '#kubernetes/outgoing/allowed-hosts.ts';
 
 /** How one attempt to send a callback ended. */
 export type CallbackOutcome =

@@ -5,6 +5,7 @@ import { createServer, type LookupFunction, type Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import { instant, millis, seconds } from '#base/units.ts';
 import { selfSigned } from '#cluster/transport/self-signed.ts';
+import { parseAllowedHosts } from '#kubernetes/outgoing/allowed-hosts.ts';
 import { ManualClock } from '#support/clocks/manual-clock.ts';
 import {
   CallbackServer,
@@ -20,7 +21,6 @@ import {
   type CallbackClientOptions,
   createCallbackClient,
 } from './callback-client.ts';
-import { parseCallbackHosts } from './callback-hosts.ts';
 
 /** Certificates of real time: the clock of the test does not reach into TLS. */
 const identity = await selfSigned(instant(Date.now()), ['bapi.test', '*.deploy.test']);
@@ -86,7 +86,7 @@ class Bench {
 
   /** A client that calls loopback, as the receivers are there, unless `settings` say otherwise. */
   client({ allowed = '', ...settings }: Settings = {}): CallbackClient {
-    const hosts = parseCallbackHosts(allowed.split(','));
+    const hosts = parseAllowedHosts(allowed.split(','), '-callback-allowed-hosts');
     if (hosts.kind === 'invalid') assert.fail(JSON.stringify(hosts.problems));
     const client = createCallbackClient({
       clock: this.clock,

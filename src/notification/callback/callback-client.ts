@@ -4,16 +4,16 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf, messageOf } from '#base/error-of.ts';
 import type { Logger } from '#base/logger.ts';
 import { type Millis, seconds } from '#base/units.ts';
+import type { AllowedHosts } from '#kubernetes/outgoing/allowed-hosts.ts';
+import type { AddressRules } from '#kubernetes/outgoing/refused-address.ts';
 import { parseRetryAfter } from '#kubernetes/transport/api-error.ts';
 import { HostLookup } from '#kubernetes/transport/host-lookup.ts';
 import { createHttpTransport } from '#kubernetes/transport/http-transport.ts';
 import { type ServerTrust, tlsOf } from '#kubernetes/transport/server-trust.ts';
 import type { TlsSettings } from '#kubernetes/transport/tls-settings.ts';
 import { TransportError } from '#kubernetes/transport/transport.ts';
-import type { AddressRules } from './callback-address.ts';
 import type { CallbackOutcome } from './callback-answer.ts';
 import { callbackSignature } from './callback-body.ts';
-import type { AllowedHost } from './callback-hosts.ts';
 import { type CallbackTarget, type CheckedAddress, callbackTarget } from './callback-target.ts';
 
 /** One attempt to report the outcome of a rollout. */
@@ -34,7 +34,7 @@ export interface CallbackClientOptions extends AddressRules, Pick<ServerTrust, '
   /** Told once of callbacks that are not signed. */
   readonly logger: Logger;
   /** The hosts that callbacks may go to; empty for none (E-20). */
-  readonly hosts: readonly AllowedHost[];
+  readonly hosts: AllowedHosts;
   /** Version of the operator, for `User-Agent`. */
   readonly version: string;
   /** Finds all addresses of a name. @default the system's way, by lookups of its own */

@@ -1,9 +1,9 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { aborted } from '#base/async/aborted.ts';
 import { errorOf, messageOf } from '#base/error-of.ts';
-import { type AddressRules, refusedAddress } from './callback-address.ts';
+import { type AllowedHosts, hostVerdict } from '#kubernetes/outgoing/allowed-hosts.ts';
+import { type AddressRules, refusedAddress } from '#kubernetes/outgoing/refused-address.ts';
 import type { CallbackOutcome } from './callback-answer.ts';
-import { type AllowedHost, hostVerdict } from './callback-hosts.ts';
 
 /** An address that was checked; connections go to such ones alone. */
 export interface CheckedAddress {
@@ -25,7 +25,7 @@ export type NoTarget = Extract<CallbackOutcome, { kind: 'refused' | 'unreachable
 
 /** What a target is found and checked by. */
 export interface TargetRules extends AddressRules {
-  readonly hosts: readonly AllowedHost[];
+  readonly hosts: AllowedHosts;
   readonly lookup: LookupFunction;
 }
 

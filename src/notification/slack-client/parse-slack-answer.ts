@@ -56,9 +56,9 @@ function innermost(error: Error): Error {
 
 function refusedBy(data: unknown): SlackResult {
   const { error, response_metadata: metadata } = isJsonObject(data) ? data : {};
+  // Not repeated: another server than Slack may have said it.
   if (typeof error !== 'string' || !word.test(error)) {
-    const seen = typeof error === 'string' ? `: ${quoted(error)}` : '';
-    return unreachable(`its answer is not from Slack${seen}`);
+    return unreachable('its answer is not from Slack');
   }
   if (error !== 'ratelimited' && error !== 'rate_limited') return { kind: 'refused', error };
   return rateLimited(isJsonObject(metadata) ? metadata['retryAfter'] : undefined);

@@ -14,11 +14,11 @@ import type { Client } from '#kubernetes/client.ts';
 import { openTransport } from '#kubernetes/connect/connection.ts';
 import { createClient } from '#kubernetes/http-client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
+import { parseAllowedHosts } from '#kubernetes/outgoing/allowed-hosts.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { ByteTransport } from '#kubernetes/transport/http-transport.ts';
 import { tlsOf } from '#kubernetes/transport/server-trust.ts';
 import { createCallbackClient } from '#notification/callback/callback-client.ts';
-import { parseCallbackHosts } from '#notification/callback/callback-hosts.ts';
 import { arrayAt, objectAt as fieldsAt, objectsIn } from '#statefulset/parse-fields.ts';
 import { statefulsetRolloutDefinition } from '#statefulset-rollout/definition.ts';
 import { nothingToDrive } from '#support/external-services/drive-ports.ts';
@@ -303,7 +303,7 @@ describe('bedrock api', () => {
 
   test('goes on after a restart where it was, takes the callbacks of the operator itself, and ends at the last phase', async () => {
     const id = await begin();
-    const hosts = parseCallbackHosts([`127.0.0.1:${port}`]);
+    const hosts = parseAllowedHosts([`127.0.0.1:${port}`], '-callback-allowed-hosts');
     assert.ok(hosts.kind === 'valid');
     const sender = createCallbackClient({
       clock,

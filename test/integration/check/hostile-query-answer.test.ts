@@ -16,7 +16,7 @@ const [queries, rounds] = [17, 5];
 const asker = `
   import { createPrometheus } from '#check/prometheus/prometheus.ts';
   import { systemClock } from '#telemetry/system-clock.ts';
-  const prometheus = createPrometheus({ clock: systemClock(), env: {} });
+  const prometheus = createPrometheus({ clock: systemClock(), env: {}, permitsLoopback: true });
   const { signal } = new AbortController();
   let last;
   for (let round = 0; round < ${rounds}; round += 1) {

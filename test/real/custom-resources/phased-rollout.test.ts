@@ -119,6 +119,7 @@ describe('a PhasedRollout on a real control plane, with a real Prometheus', {
         'phased-rollout',
         '--metrics-bind-address=127.0.0.1:0',
         '--leader-elect',
+        '--query-permit-loopback',
         '--health-probe-bind-address=127.0.0.1:0',
         `--kubeconfig=${kubeconfig}`,
       ],

@@ -47,7 +47,7 @@ describe('a real Prometheus', { skip: isPrometheusMissing ? NO_PROMETHEUS : fals
     gate = bearerGate(url, identity);
     await new Promise<void>((listening) => gate.listen(gatePort, '127.0.0.1', listening));
     gateUrl = `https://127.0.0.1:${gatePort}`;
-    prometheus = createPrometheus({ clock, env: {} });
+    prometheus = createPrometheus({ clock, env: {}, permitsLoopback: true });
   });
 
   after(async () => {

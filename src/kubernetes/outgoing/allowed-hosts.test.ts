@@ -1,18 +1,25 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { problemText } from '#base/parsed.ts';
-import { type AllowedHost, hostVerdict, parseCallbackHosts } from './callback-hosts.ts';
+import {
+  type AllowedHost,
+  type AllowedHosts,
+  hostVerdict,
+  parseAllowedHosts,
+} from './allowed-hosts.ts';
 
 /** The list that `text` stands for, its entries parted by commas. */
-function hostsOf(text: string): readonly AllowedHost[] {
-  const hosts = parseCallbackHosts(text.split(','));
+const flag = '-callback-allowed-hosts';
+
+function hostsOf(text: string): AllowedHosts {
+  const hosts = parseAllowedHosts(text.split(','), flag);
   if (hosts.kind === 'invalid') assert.fail(hosts.problems.map(problemText).join('; '));
   return hosts.value;
 }
 
 const bare = { isSuffix: false, port: undefined, permitsHttp: false };
 
-describe('parseCallbackHosts()', () => {
+describe('parseAllowedHosts()', () => {
   const cases: Record<string, AllowedHost> = {
     'bapi.internal': { ...bare, name: 'bapi.internal' },
     ' BAPI.Internal. ': { ...bare, name: 'bapi.internal' },
@@ -27,17 +34,17 @@ describe('parseCallbackHosts()', () => {
     'xn--bcher-kva.example': { ...bare, name: 'xn--bcher-kva.example' },
   };
   for (const [text, want] of Object.entries(cases)) {
-    test(`parseCallbackHosts() reads ${JSON.stringify(text)} (E-20)`, () => {
-      assert.deepEqual(hostsOf(text), [want]);
+    test(`parseAllowedHosts() reads ${JSON.stringify(text)} (E-20)`, () => {
+      assert.deepEqual(hostsOf(text).entries, [want]);
     });
   }
 
-  test('parseCallbackHosts() takes no entry for an empty list (E-20)', () => {
+  test('parseAllowedHosts() takes no entry for an empty list (E-20)', () => {
     assert.deepEqual(
-      [parseCallbackHosts([]), parseCallbackHosts(['', ' '])],
+      [parseAllowedHosts([], flag), parseAllowedHosts(['', ' '], flag)],
       [
-        { kind: 'valid', value: [] },
-        { kind: 'valid', value: [] },
+        { kind: 'valid', value: { flag, entries: [] } },
+        { kind: 'valid', value: { flag, entries: [] } },
       ],
     );
   });
@@ -75,15 +82,15 @@ describe('parseCallbackHosts()', () => {
     '256.1.1.1': /must name a host: got/,
   };
   for (const [text, want] of Object.entries(bad)) {
-    test(`parseCallbackHosts() refuses ${JSON.stringify(text)} (E-20)`, () => {
-      const hosts = parseCallbackHosts([text]);
+    test(`parseAllowedHosts() refuses ${JSON.stringify(text)} (E-20)`, () => {
+      const hosts = parseAllowedHosts([text], flag);
       const messages = hosts.kind === 'invalid' ? hosts.problems.map(({ message }) => message) : [];
       assert.match(messages.join('; '), want);
     });
   }
 
-  test('parseCallbackHosts() tells of all bad entries at once (E-20)', () => {
-    const hosts = parseCallbackHosts(['https://a', 'b', '*']);
+  test('parseAllowedHosts() tells of all bad entries at once (E-20)', () => {
+    const hosts = parseAllowedHosts(['https://a', 'b', '*'], flag);
     assert.deepEqual(hosts.kind === 'invalid' && hosts.problems.map(problemText), [
       '-callback-allowed-hosts must name hosts without "https://", which is the rule: got "https://a"',
       '-callback-allowed-hosts must have "*" only as "*." in front of a name: got "*"',
@@ -184,7 +191,10 @@ describe('hostVerdict()', () => {
   }
 
   test('hostVerdict() says what to add (E-20)', () => {
-    const verdict = hostVerdict([], new URL('https://bapi.internal:8443/v1?token=x'));
+    const verdict = hostVerdict(
+      { flag, entries: [] },
+      new URL('https://bapi.internal:8443/v1?token=x'),
+    );
     assert.equal(
       verdict.kind === 'refused' && verdict.why,
       'bapi.internal:8443 is not among the hosts of -callback-allowed-hosts',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type RefusedAddress, refusedAddress } from './callback-address.ts';
+import { type RefusedAddress, refusedAddress } from './refused-address.ts';
 
 type Cases = Readonly<Record<string, RefusedAddress | undefined>>;
 

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { Problem } from '#base/parsed.ts';
 import { quoted } from '#base/text/quoted.ts';
 
-/** One entry of the list of hosts that callbacks may go to. */
+/** One entry of a list of hosts that may be called. */
 export interface AllowedHost {
   /** Lower case, without a dot at its end; an IPv6 address in brackets. Of `*.a.b` it is `a.b`. */
   readonly name: string;
@@ -14,24 +14,29 @@ export interface AllowedHost {
   readonly permitsHttp: boolean;
 }
 
-/** Whom callbacks may go to, or all that is wrong with the entries. */
-export type CallbackHosts =
-  | { readonly kind: 'valid'; readonly value: readonly AllowedHost[] }
+/** Hosts that may be called, and which flag says so. */
+export interface AllowedHosts {
+  readonly flag: string;
+  readonly entries: readonly AllowedHost[];
+}
+
+/** A list of hosts, or all that is wrong with its entries. */
+export type ParsedHosts =
+  | { readonly kind: 'valid'; readonly value: AllowedHosts }
   | { readonly kind: 'invalid'; readonly problems: readonly Problem[] };
 
 type Entry = AllowedHost | { readonly why: string };
 
-const flag = '-callback-allowed-hosts';
 const authority = /^(\*\.)?(\[[^\]]*\]|[^:[\]]*)(?::(.*))?$/s;
 const highestPort = 65_535;
 
 /**
- * Reads the entries of `--callback-allowed-hosts` (E-20): `host`, `host:port` or `*.suffix`, which may have a port, too, each
+ * Reads the entries of a list such as `--callback-allowed-hosts` (E-20): `host`, `host:port` or `*.suffix`, which may have a port, too, each
  * with an optional `http://` in front (E-22). Blanks around an entry do not count, nor do entries of blanks alone.
  *
  * @returns where and why there is no list; `path` names the entry as it was written
  */
-export function parseCallbackHosts(entries: readonly string[]): CallbackHosts {
+export function parseAllowedHosts(entries: readonly string[], flag: string): ParsedHosts {
   const written = entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
   const value: AllowedHost[] = [];
   const problems: Problem[] = [];
@@ -40,7 +45,9 @@ export function parseCallbackHosts(entries: readonly string[]): CallbackHosts {
     if ('why' in entry) problems.push({ path: flag, message: `${entry.why}: got ${quoted(text)}` });
     else value.push(entry);
   }
-  return problems.length === 0 ? { kind: 'valid', value } : { kind: 'invalid', problems };
+  return problems.length === 0
+    ? { kind: 'valid', value: { flag, entries: value } }
+    : { kind: 'invalid', problems };
 }
 
 function entryOf(text: string): Entry {
@@ -106,23 +113,23 @@ function canonical(name: string): string | undefined {
   return URL.parse(`http://${name}/`)?.hostname;
 }
 
-/** Why no callback goes to a URL. */
+/** Why a URL may not be called. */
 export type HostRefusal = 'HostNotAllowed' | 'HttpsRequired';
 
-/** Whether a callback may go to a URL; `why` is a clause that begins with the host. */
+/** Whether a URL may be called; `why` is a clause that begins with the host. */
 export type HostVerdict =
   | { readonly kind: 'allowed' }
   | { readonly kind: 'refused'; readonly reason: HostRefusal; readonly why: string };
 
 /**
- * Says whether a callback may go to `url`, http or https, as far as its host, port and scheme show (E-20, E-22). An empty list
+ * Says whether `url`, http or https, may be called, as far as its host, port and scheme show (E-20, E-22). An empty list
  * allows no one.
  */
-export function hostVerdict(hosts: readonly AllowedHost[], url: URL): HostVerdict {
+export function hostVerdict({ flag, entries }: AllowedHosts, url: URL): HostVerdict {
   const isSecure = url.protocol === 'https:';
   const defaultPort = isSecure ? 443 : 80;
   const port = url.port === '' ? defaultPort : Number(url.port);
-  const found = hosts.filter(
+  const found = entries.filter(
     (entry) => covers(entry, url.hostname) && port === (entry.port ?? defaultPort),
   );
   if (found.length === 0) {

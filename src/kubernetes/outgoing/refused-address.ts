@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** Why no callback is sent to an address. */
+/** Why this program calls no such address for a resource. */
 export type RefusedAddress =
   | 'loopback'
   | 'link-local'
@@ -66,8 +66,9 @@ const wrapping: readonly Network[] = [
 ];
 
 /**
- * Returns why no callback may go to `address` (E-21); undefined where it may. An IPv4 address inside one of IPv6 counts as
- * itself. Private ranges may be called: internal receivers live there.
+ * Returns why nothing that a resource names may be called at `address` (E-21); undefined where it may. An IPv4 address inside one of IPv6 counts as
+ * itself. Private ranges may be called: servers inside the
+ * cluster and the network live there.
  *
  * @param address of IPv4 or IPv6 as the system's lookup gives it, also with a zone
  */
