@@ -118,9 +118,9 @@ test('parseSource() takes an alias for the anchor that is before it, not for a l
 });
 
 const grown: Record<string, string> = {
-  'many keys': Array.from({ length: 45_000 }, (_, at) => `k${at}: 1\n`).join(''),
+  'many keys': Array.from({ length: 8_000 }, (_, at) => `k${at}: 1\n`).join(''),
   'many aliases': `a: &a 1\nb: [${'*a,'.repeat(20_000)}]\n`,
-  'many anchors': `b: [${Array.from({ length: 45_000 }, (_, at) => `&a${at} 1`).join(',')}]\n`,
+  'many anchors': `b: [${Array.from({ length: 8_000 }, (_, at) => `&a${at} 1`).join(',')}]\n`,
 };
 
 for (const [fact, text] of Object.entries(grown)) {

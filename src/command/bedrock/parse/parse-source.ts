@@ -8,6 +8,7 @@ import {
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Node,
   parseAllDocuments,
@@ -33,6 +34,12 @@ export type ParsedSource =
 const mostLevels = 64;
 /** Values after aliases were put in: a few lines of them can stand for billions. */
 const mostValues = 50_000;
+/** UTF-16 units of a text. */
+const longestText = 1_048_576;
+/** Of the text, counted before its tree is built, in which each takes hundreds of bytes. A file of a thousand lines has 10,000. */
+const mostTokens = 60_000;
+/** One is read; the refusal of a few names the second. */
+const mostDocuments = 16;
 /** Tags that say no more than what a value is anyway. */
 const plainTags: ReadonlySet<string> = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
@@ -41,6 +48,10 @@ const plainTags: ReadonlySet<string> = new Set(
 /** Reads the one YAML document that `text` must be. Total: whatever is wrong comes back as findings. */
 export function parseSource(text: string): ParsedSource {
   const counter = new LineCounter();
+  const why = sizeProblem(text);
+  if (why !== undefined) {
+    return invalid([{ severity: 'error', line: undefined, path: '', message: unreadable(why) }]);
+  }
   try {
     return sourceOf(text, counter);
   } catch (error) {
@@ -49,6 +60,30 @@ export function parseSource(text: string): ParsedSource {
     const why = error instanceof RangeError ? 'it is nested too deeply' : errorOf(error).message;
     return invalid([{ severity: 'error', line: undefined, path: '', message: unreadable(why) }]);
   }
+}
+
+/** By how much a token changes the level. */
+const levelsOf: ReadonlyMap<string, number> = new Map([
+  ['[', 1],
+  ['{', 1],
+  [']', -1],
+  ['}', -1],
+]);
+
+/** Returns why `text` is too large to be read; undefined where it is not. */
+function sizeProblem(text: string): string | undefined {
+  if (text.length > longestText) return `it has more than ${longestText} characters`;
+  const counts = { tokens: 0, documents: 0, levels: 0 };
+  for (const token of new Lexer().lex(text)) {
+    counts.tokens += 1;
+    counts.documents += token === '---' ? 1 : 0;
+    counts.levels += levelsOf.get(token) ?? 0;
+    if (counts.tokens > mostTokens) return `it has more than ${mostTokens} tokens`;
+    if (counts.documents > mostDocuments) return 'it must be one document: got very many';
+    // Twice as many as are read, whose refusal names the place: before that the parser calls itself for each.
+    if (counts.levels > mostLevels * 2) return `it is nested deeper than ${mostLevels} levels`;
+  }
+  return undefined;
 }
 
 /** What this reader does not take; `offset` is where it is in the text. */
