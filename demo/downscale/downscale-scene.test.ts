@@ -11,8 +11,12 @@ const set = {
   kind: 'StatefulSet',
   metadata: {
     name: 'db',
-    labels: { 'rollout-group': 'db', 'grafana.com/min-time-between-zones-downscale': '12h' },
-    annotations: { 'grafana.com/rollout-delayed-downscale': '13h', other: 'kept' },
+    labels: { 'rollout-group': 'db' },
+    annotations: {
+      'grafana.com/min-time-between-zones-downscale': '12h',
+      'grafana.com/rollout-delayed-downscale': '13h',
+      other: 'kept',
+    },
   },
   spec: { replicas: 6 },
 };
@@ -22,8 +26,12 @@ test('change() makes hours of a set seconds, divided by the speed, and keeps the
     kind: 'StatefulSet',
     metadata: {
       name: 'db',
-      labels: { 'rollout-group': 'db', 'grafana.com/min-time-between-zones-downscale': '3s' },
-      annotations: { 'grafana.com/rollout-delayed-downscale': '2000ms', other: 'kept' },
+      labels: { 'rollout-group': 'db' },
+      annotations: {
+        'grafana.com/min-time-between-zones-downscale': '3s',
+        'grafana.com/rollout-delayed-downscale': '2000ms',
+        other: 'kept',
+      },
     },
     spec: { replicas: 4 },
   });

@@ -70,12 +70,12 @@ export class DownscaleScene implements Scene {
     const set = changed(object, { pods, maxUnavailable: undefined });
     const metadata = objectAt(set, 'metadata');
     const { delay, minimumTime } = this.times;
-    const labels = {
-      ...objectAt(metadata, 'labels'),
+    const annotations = {
+      ...objectAt(metadata, 'annotations'),
       [MINIMUM_TIME]: formatGoDuration(minimumTime),
+      [DELAY]: `${delay}ms`,
     };
-    const annotations = { ...objectAt(metadata, 'annotations'), [DELAY]: `${delay}ms` };
-    return { ...set, metadata: { ...metadata, labels, annotations } };
+    return { ...set, metadata: { ...metadata, annotations } };
   }
 
   /** Notes the count that the autoscaler has asked for. */

@@ -39,11 +39,11 @@ export class WebhookScene implements Scene {
     if (!isGroupMember(object)) return object;
     const set = changed(object, { pods: this.#pods, maxUnavailable: undefined });
     const metadata = objectAt(set, 'metadata');
-    if (textAt(metadata, 'labels', MINIMUM_TIME) === '') return set;
-    const labels = {
-      ...objectAt(metadata, 'labels'),
+    if (textAt(metadata, 'annotations', MINIMUM_TIME) === '') return set;
+    const annotations = {
+      ...objectAt(metadata, 'annotations'),
       [MINIMUM_TIME]: formatGoDuration(this.minimumTime),
     };
-    return { ...set, metadata: { ...metadata, labels } };
+    return { ...set, metadata: { ...metadata, annotations } };
   }
 }

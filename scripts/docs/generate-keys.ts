@@ -25,7 +25,7 @@ export function keysPage(): string {
     'Generated from `src/statefulset/known-keys.ts` by `npm run do keys`.',
     '',
     'The keys that mean something in the metadata of a StatefulSet; its pod template is not asked for them. In the other map a key has no effect, and if it is one',
-    'that you write, a Warning says so ([`MisplacedKey`](reasons.md)).',
+    'that you write, a Warning says so ([`MisplacedKey`](reasons.md)). One that was formerly in the other map is still read there, where the right one has no text.',
     '',
     '| Key | Is a | Says of the set | Written by | More |',
     '|---|---|---|---|---|',
@@ -34,9 +34,15 @@ export function keysPage(): string {
   ].join('\n');
 }
 
-function row(key: string, { map, owner, writtenBy, says }: KnownKey): string {
+const kinds: Readonly<Record<KnownKey['map'], string>> = {
+  labels: 'label',
+  annotations: 'annotation',
+};
+
+function row(key: string, { map, formerMap, owner, writtenBy, says }: KnownKey): string {
   const page = pages[owner];
-  const kind = map === 'labels' ? 'label' : 'annotation';
+  const former = formerMap === undefined ? '' : `, formerly a ${kinds[formerMap]}`;
+  const kind = `${kinds[map]}${former}`;
   return `| \`${key}\` | ${kind} | ${says} | ${writers[writtenBy]} | [${page}](${page}) |`;
 }
 

@@ -5,7 +5,7 @@ import { parseGoDuration } from '#base/time/go-duration.ts';
 import { parseTimestamp } from '#base/time/timestamp.ts';
 import type { Instant, Millis } from '#base/units.ts';
 import type { AnnotationKey } from '#statefulset/known-keys.ts';
-import { LAST_DOWNSCALE, MINIMUM_TIME } from '#statefulset/last-downscale.ts';
+import { LAST_DOWNSCALE, MINIMUM_TIME, minimumTimeText } from '#statefulset/last-downscale.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 
 const LEADER = 'grafana.com/rollout-downscale-leader' satisfies AnnotationKey;
@@ -79,16 +79,21 @@ export function waitsForLeader(set: StatefulSetView): boolean {
   return set.annotations[UPSCALE_GATE] === 'true';
 }
 
-/** Returns the minimum time between the down-scales of two zones, as the label of `set` says it; undefined without (IN-16). */
+/** Returns the minimum time between the down-scales of two zones, as `set` says it; undefined without (IN-16). */
 export function minimumTimeOf(set: StatefulSetView): Parsed<Millis> | undefined {
-  const text = set.labels[MINIMUM_TIME];
-  return text === undefined
-    ? undefined
-    : parseGoDuration(text, `metadata.labels["${MINIMUM_TIME}"]`);
+  const found = minimumTimeText(set.annotations[MINIMUM_TIME], set.labels[MINIMUM_TIME]);
+  return found === undefined ? undefined : parseGoDuration(found.text, found.path);
 }
 
-/** Where the label of {@link minimumTimeOf} is. */
-export const minimumTimePath = `metadata.labels["${MINIMUM_TIME}"]`;
+/** Reports whether the minimum time of `set` is in the label that the peer calls deprecated since v0.39. */
+export function hasMinimumTimeLabel(set: StatefulSetView): boolean {
+  const label = set.labels[MINIMUM_TIME];
+  if (label === undefined) return false;
+  return minimumTimeText(set.annotations[MINIMUM_TIME], label)?.map === 'labels';
+}
+
+/** Where {@link minimumTimeOf} looks first. */
+export const minimumTimePath = annotation(MINIMUM_TIME);
 
 /** Returns when `set` was last scaled down, as a webhook wrote it; undefined: never (IN-17). */
 export function lastDownscaleOf(set: StatefulSetView): Parsed<Instant> | undefined {

@@ -158,6 +158,35 @@ const following: Record<string, Case> = {
     },
     does: ['b: hold MinimumTimeUnknown', 'c: 3 → 2'],
   },
+  '[found R-18] reads the minimum time from the annotation, and from the label where that one is empty':
+    {
+      zones: {
+        a: { replicas: 2, annotations: { 'last-downscale': hoursAgo(1) } },
+        b: { replicas: 3, annotations: { ...follows('a'), ...minimum } },
+        c: {
+          replicas: 3,
+          annotations: { ...follows('a'), 'min-time-between-zones-downscale': '' },
+          labels: { 'min-time-between-zones-downscale': '30m' },
+        },
+      },
+      does: ['b: hold MinimumTimeNotElapsed', 'c: 3 → 2'],
+    },
+  '[found R-18] reads the minimum time from the annotation alone where both are given': {
+    zones: {
+      a: { replicas: 2, annotations: { 'last-downscale': hoursAgo(1) } },
+      b: {
+        replicas: 3,
+        annotations: { ...follows('a'), 'min-time-between-zones-downscale': '30m' },
+        labels: minimum,
+      },
+      c: {
+        replicas: 3,
+        annotations: { ...follows('a'), 'min-time-between-zones-downscale': '1d' },
+        labels: { 'min-time-between-zones-downscale': '30m' },
+      },
+    },
+    does: ['b: 3 → 2', 'c: hold MinimumTimeUnknown'],
+  },
   '[scenario 48] holds a follower whose label is no duration': {
     zones: {
       a: { replicas: 2, annotations: { 'last-downscale': hoursAgo(100) } },

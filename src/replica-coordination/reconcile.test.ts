@@ -104,6 +104,31 @@ function setScale({ world }: GroupBench, wanted: number, reported: number): void
   });
 }
 
+test('a minimum time in a label is warned of once, and works [found R-18]', async () => {
+  const bench = await shrinking(MINIMUM);
+  const { world } = bench;
+  annotate(world, 'a', { [`${PREFIX}last-downscale`]: '2025-12-31T23:00:00Z' });
+  for (let passes = 0; passes < 2; passes += 1) {
+    world.show();
+    world.prove();
+    await bench.pass();
+    assert.ok(bench.holds().includes('MinimumTimeNotElapsed'));
+  }
+  const warned = bench.log.lines.filter(({ message }) => message === 'a label is deprecated');
+  assert.deepEqual(
+    warned.map(({ level, fields }) => ({ level, ...fields })),
+    [
+      {
+        level: 'warn',
+        namespace: 'test',
+        statefulset: 'ingester-zone-b',
+        label: 'grafana.com/min-time-between-zones-downscale',
+        instead: 'an annotation of that name',
+      },
+    ],
+  );
+});
+
 function refuse(
   verb: WorldRequest['verb'],
   name: string,

@@ -16,6 +16,7 @@ import { parseGroupKey } from '#statefulset/group.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import { preparationUse } from './delayed-downscale/plan-delay.ts';
 import type { PodPreparations } from './delayed-downscale/prepare-pods.ts';
+import { LabelNotice } from './label-notice.ts';
 import { CoordinationObserver } from './observe.ts';
 import { isCoordinated, planCoordination } from './plan.ts';
 import type { References } from './references/references.ts';
@@ -54,9 +55,11 @@ export class ReplicaCoordination implements GroupCapability {
   readonly #ports: CoordinationPorts;
   readonly #paces = new WritePaces();
   readonly #writer: ScaleWriter;
+  readonly #labels: LabelNotice;
 
   constructor(ports: CoordinationPorts) {
     this.#ports = ports;
+    this.#labels = new LabelNotice(ports.log);
     this.#writer = new ScaleWriter({ ...ports, paces: this.#paces });
     this.observer = new CoordinationObserver({ ...ports, paces: this.#paces });
     ports.statefulSets.onChange(({ kind, object: { uid } }) => {
@@ -73,6 +76,7 @@ export class ReplicaCoordination implements GroupCapability {
 
   prepare({ key, sets }: GroupMoment): Need | undefined {
     this.#paces.sweep(this.#ports.clock.monotonic());
+    this.#labels.look(sets);
     if (!isCoordinated(sets)) {
       this.observer.release(key);
       return undefined;

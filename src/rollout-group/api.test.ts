@@ -27,14 +27,20 @@ for (const [value, want] of [
 
 test('misplacedKeys() tells a label key among the annotations where it belongs (KW-24)', () => {
   const set = statefulSetView({
-    annotations: { 'grafana.com/min-time-between-zones-downscale': '12h' },
+    annotations: { 'grafana.com/no-downscale': 'true' },
   });
   assert.deepEqual(misplacedKeys(set), [
     {
-      path: 'metadata.annotations["grafana.com/min-time-between-zones-downscale"]',
+      path: 'metadata.annotations["grafana.com/no-downscale"]',
       message: 'is read from metadata.labels only',
     },
   ]);
+});
+
+test('misplacedKeys() takes the minimum time between zones from either map [found R-18]', () => {
+  const minimum = { 'grafana.com/min-time-between-zones-downscale': '12h' };
+  assert.deepEqual(misplacedKeys(statefulSetView({ annotations: minimum })), []);
+  assert.deepEqual(misplacedKeys(statefulSetView({ labels: minimum })), []);
 });
 
 test('misplacedKeys() says nothing of a key that is in both maps', () => {

@@ -5,6 +5,8 @@ type MapName = 'labels' | 'annotations';
 export interface KnownKey<Map extends MapName = MapName> {
   /** In the other map it has no effect (IN-2). */
   readonly map: Map;
+  /** The map that the peer read it from before; there it still has an effect, where the other has no text. */
+  readonly formerMap?: MapName;
   /** The room that reads it. */
   readonly owner:
     | 'rollout-group'
@@ -62,6 +64,13 @@ export const knownKeys = {
     ...annotation('replica-coordination', 'when it was last scaled down, as an RFC 3339 time'),
     writtenBy: 'webhook',
   },
+  'grafana.com/min-time-between-zones-downscale': {
+    ...annotation(
+      'replica-coordination',
+      'how long after a down-scale of another zone of the group it may shrink, as a Go duration',
+    ),
+    formerMap: 'labels',
+  },
   'grafana.com/rollout-force-replicas': annotation(
     'replica-coordination',
     'the replicas that it gets, whatever it follows or mirrors',
@@ -97,10 +106,6 @@ export const knownKeys = {
   'grafana.com/prepare-downscale-http-port': annotation('admission', 'the port of that path'),
 
   'rollout-group': label('rollout-group', 'its group; the empty value is a group, too'),
-  'grafana.com/min-time-between-zones-downscale': label(
-    'replica-coordination',
-    'how long after a down-scale of another zone of the group it may shrink, as a Go duration',
-  ),
   'grafana.com/no-downscale': label('admission', 'exactly `true`: its replicas are not lowered'),
   'grafana.com/prepare-downscale': label(
     'admission',
@@ -126,7 +131,7 @@ type Table = typeof knownKeys;
 type KeyOf<Row> = { [Key in keyof Table]: Table[Key] extends Row ? Key : never }[keyof Table];
 
 /** One that is read from the labels. */
-export type LabelKey = KeyOf<KnownKey<'labels'>>;
+export type LabelKey = KeyOf<KnownKey<'labels'> | { readonly formerMap: 'labels' }>;
 /** One that is read from the annotations. */
 export type AnnotationKey = KeyOf<KnownKey<'annotations'>>;
 /** One that a cache keeps where it is among the annotations. */
@@ -143,10 +148,11 @@ export function isKeptAnnotation(key: string): key is KeptKey {
   return keptKeys.has(key);
 }
 
-/** Returns the keys that others write to `map`, where alone they have an effect. */
+/** Returns the keys that others write to `map`, and that have an effect only there. */
 export function keysOfOthersIn(map: MapName): readonly KeptKey[] {
   return Object.entries<KnownKey>(knownKeys)
-    .filter(([, known]) => known.map === map && known.writtenBy !== 'operator')
+    .filter(([, known]) => known.map === map && known.formerMap === undefined)
+    .filter(([, { writtenBy }]) => writtenBy !== 'operator')
     .map(([key]) => key)
     .filter(isKeptAnnotation);
 }

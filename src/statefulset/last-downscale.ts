@@ -4,8 +4,32 @@ import type { AnnotationKey, LabelKey } from './known-keys.ts';
 /** Annotation of a StatefulSet: when it was last scaled down, as a webhook noted it (IN-17). */
 export const LAST_DOWNSCALE = 'grafana.com/last-downscale' satisfies AnnotationKey;
 
-/** Label of a StatefulSet: the Go duration that must lie between the down-scales of two zones (IN-16). */
-export const MINIMUM_TIME = 'grafana.com/min-time-between-zones-downscale' satisfies LabelKey;
+/**
+ * Annotation of a StatefulSet: the Go duration that must lie between the down-scales of two zones (IN-16). Up to v0.38 the peer
+ * read a label of that name.
+ */
+export const MINIMUM_TIME = 'grafana.com/min-time-between-zones-downscale' satisfies AnnotationKey &
+  LabelKey;
+
+/** The text of a minimum time, and the field that it is in. */
+export interface MinimumTimeText {
+  readonly map: 'annotations' | 'labels';
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Chooses between the `annotation` and the `label` of a set: one that is empty says as little as one that is not there. */
+export function minimumTimeText(
+  annotation: string | undefined,
+  label: string | undefined,
+): MinimumTimeText | undefined {
+  if (annotation !== undefined && annotation !== '') return textIn('annotations', annotation);
+  return label === undefined ? undefined : textIn('labels', label);
+}
+
+function textIn(map: MinimumTimeText['map'], text: string): MinimumTimeText {
+  return { map, path: `metadata.${map}["${MINIMUM_TIME}"]`, text };
+}
 
 /** What the ConfigMap of the zone tracker says of one set. */
 export type ZoneEntry =

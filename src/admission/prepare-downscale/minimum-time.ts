@@ -2,14 +2,14 @@ import { type Problem, problemText } from '#base/parsed.ts';
 import { formatGoDuration, parseGoDuration } from '#base/time/go-duration.ts';
 import { parseTimestamp } from '#base/time/timestamp.ts';
 import type { Instant } from '#base/units.ts';
-import { MINIMUM_TIME } from '#statefulset/last-downscale.ts';
+import type { MinimumTimeText } from '#statefulset/last-downscale.ts';
 import { goTime } from './time-text.ts';
 
 /** Another set of the group, and when it was last scaled down. */
 export interface SiblingTime {
   readonly name: string;
-  /** Its own label of the minimum time; undefined without one. */
-  readonly minimum: string | undefined;
+  /** Its own minimum time; undefined without one. */
+  readonly minimum: MinimumTimeText | undefined;
   /** RFC 3339 as noted; undefined: never. */
   readonly last: string | undefined;
 }
@@ -36,7 +36,7 @@ function problemOf({ name, minimum, last }: SiblingTime, now: Instant): TimeProb
   const at = parseTimestamp(last, 'the time of the last downscale');
   if (at.kind === 'invalid') return unreadable(name, at.problem);
   if (minimum === undefined) return undefined;
-  const wait = parseGoDuration(minimum, `metadata.labels["${MINIMUM_TIME}"]`);
+  const wait = parseGoDuration(minimum.text, minimum.path);
   if (wait.kind === 'invalid') return unreadable(name, wait.problem);
   if (now - at.value >= wait.value) return undefined;
   const tail =

@@ -525,6 +525,39 @@ const siblings: Record<string, readonly [Siblings, ReviewDecision]> = {
       'statefulset ingester-zone-b was downscaled at 2025-12-31 23:00:00 +0000 UTC and is labelled to wait 12h0m0s between zone downscales',
     ),
   ],
+  'waits for a sibling by its annotation, whatever its label says [found R-18]': [
+    {
+      labels: { 'grafana.com/min-time-between-zones-downscale': '30m' },
+      other: { annotations: { ...wait, 'grafana.com/last-downscale': ago(hour) } },
+    },
+    deniedA(
+      'statefulset ingester-zone-b was downscaled at 2025-12-31 23:00:00 +0000 UTC and is labelled to wait 12h0m0s between zone downscales',
+    ),
+  ],
+  'reads the label of a sibling whose annotation is empty [found R-18]': [
+    {
+      labels: { 'grafana.com/min-time-between-zones-downscale': '30m' },
+      other: {
+        annotations: {
+          'grafana.com/min-time-between-zones-downscale': '',
+          'grafana.com/last-downscale': ago(hour),
+        },
+      },
+    },
+    allowedA,
+  ],
+  'denies an annotation of a sibling that is no Go duration [found R-18]': [
+    {
+      labels: { 'grafana.com/min-time-between-zones-downscale': '30m' },
+      other: {
+        annotations: {
+          'grafana.com/min-time-between-zones-downscale': '1d',
+          'grafana.com/last-downscale': ago(hour),
+        },
+      },
+    },
+    unparsed,
+  ],
   'goes on after the minimum time [admission 60]': [
     { labels: wait, last: ago(13 * hour) },
     allowedA,

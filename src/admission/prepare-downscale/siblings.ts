@@ -4,7 +4,12 @@ import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { GROUP_LABEL } from '#statefulset/group.ts';
 import { formatLabelSelector } from '#statefulset/label-selector.ts';
-import { LAST_DOWNSCALE, MINIMUM_TIME } from '#statefulset/last-downscale.ts';
+import {
+  LAST_DOWNSCALE,
+  MINIMUM_TIME,
+  type MinimumTimeText,
+  minimumTimeText,
+} from '#statefulset/last-downscale.ts';
 import { integerAt, objectAt } from '#statefulset/parse-fields.ts';
 import { parsePod } from '#statefulset/parse-pod.ts';
 import { annotationsOf, labelsOf } from '../downscale/parse-workload.ts';
@@ -14,7 +19,8 @@ import { callOf, type Deadline } from '../review/deadline.ts';
 export interface Sibling {
   readonly name: string;
   readonly uid: string;
-  readonly minimum: string | undefined;
+  /** Its own minimum time; undefined without one. */
+  readonly minimum: MinimumTimeText | undefined;
   /** The annotation; undefined without one. */
   readonly lastDownscale: string | undefined;
   /** In the API's string form. */
@@ -59,7 +65,7 @@ function siblingOf(item: KubernetesObject): Sibling {
   return {
     name: item.metadata.name,
     uid: item.metadata.uid,
-    minimum: labels.value.get(MINIMUM_TIME),
+    minimum: minimumTimeText(annotations.value.get(MINIMUM_TIME), labels.value.get(MINIMUM_TIME)),
     lastDownscale: annotations.value.get(LAST_DOWNSCALE),
     selector: formatLabelSelector(objectAt(objectAt(item, 'spec'), 'selector')),
     replicas: integerAt(status, 'replicas') ?? 0,

@@ -153,8 +153,8 @@ export const reasonCatalogue = {
     'Wait; the message says until when. grafana.com/rollout-force-replicas does not wait.',
   ),
   MinimumTimeUnknown: alarm(
-    'A zone was scaled down, and the label grafana.com/min-time-between-zones-downscale of a set that is to shrink is missing or cannot be read.',
-    'Give the set the label, with a Go duration such as 12h.',
+    'A zone was scaled down, and the annotation grafana.com/min-time-between-zones-downscale of a set that is to shrink is missing or cannot be read.',
+    'Give the set the annotation, with a Go duration such as 12h.',
   ),
   LastDownscaleUnknown: alarm(
     'It is unknown when another zone of the group was last scaled down.',

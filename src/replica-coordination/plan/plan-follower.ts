@@ -47,7 +47,7 @@ function grow(snapshot: SetSnapshot, leader: StatefulSetView): Wish {
 }
 
 function shrink(snapshot: SetSnapshot, leader: StatefulSetView, moment: CoordinationMoment): Wish {
-  const wait = waitForMinimumTime(snapshot.set, moment, 'missing label is an error');
+  const wait = waitForMinimumTime(snapshot.set, moment, 'missing time is an error');
   return wait ?? followed(snapshot, leader);
 }
 

@@ -23,7 +23,7 @@ interface Wait {
 
 /**
  * Returns why `set` may not shrink yet for the minimum time since the last down-scale of any other zone of its group
- * (SC-15); undefined when it may. A mirrored set asks for it only by the label (KW-23); a follower must carry the label once
+ * (SC-15); undefined when it may. A mirrored set asks for it only where it has one (KW-23); a follower must have one once
  * any zone has been scaled down. A time that cannot be read holds every other set (D-21).
  *
  * How long ago a stored time was the wall clock says when this process first sees it, one to come as if it were now; from
@@ -32,17 +32,17 @@ interface Wait {
 export function waitForMinimumTime(
   set: StatefulSetView,
   moment: CoordinationMoment,
-  mode: 'missing label is an error' | 'missing label means none',
+  mode: 'missing time is an error' | 'missing time means none',
 ): Wish | undefined {
   const minimum = minimumTimeOf(set);
-  if (minimum === undefined && mode === 'missing label means none') return undefined;
+  if (minimum === undefined && mode === 'missing time means none') return undefined;
   const unknown = holdForTracker(set, moment);
   if (unknown !== undefined) return unknown;
   const downscales = downscalesOfOthers(set, moment);
   const unreadable = downscales.find(({ at }) => at.kind === 'invalid');
   if (unreadable !== undefined) return holdForUnreadable(set, unreadable);
   if (downscales.length === 0) return undefined;
-  if (minimum === undefined || minimum.kind === 'invalid') return holdForLabel(set, minimum);
+  if (minimum === undefined || minimum.kind === 'invalid') return holdForMinimum(set, minimum);
   const wait = longestWait(downscales, minimum.value, moment);
   if (wait === undefined) return undefined;
   const message =
@@ -110,7 +110,7 @@ function holdForUnreadable(set: StatefulSetView, { set: other, at }: Downscale):
   return hold(set, because('LastDownscaleUnknown', message));
 }
 
-function holdForLabel(
+function holdForMinimum(
   set: StatefulSetView,
   minimum: Extract<ReturnType<typeof minimumTimeOf>, { kind: 'invalid' }> | undefined,
 ): Wish {

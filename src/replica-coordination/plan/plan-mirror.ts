@@ -57,7 +57,7 @@ function waitToShrink(
     const message = `${set.name} does not shrink as ${describe(reference)} has changed since it was read`;
     return hold(set, because('ReferenceUnreadable', message));
   }
-  return waitForMinimumTime(set, moment, 'missing label means none');
+  return waitForMinimumTime(set, moment, 'missing time means none');
 }
 
 function holdForReference(

@@ -142,6 +142,17 @@ test('SCAL-1 flags a down-scale before the minimum time since another zone', () 
   ]);
 });
 
+test('SCAL-1 takes the minimum time of the annotation, if there is one [found R-18]', () => {
+  const label = { 'grafana.com/min-time-between-zones-downscale': '1m' };
+  const story = new Story({ 'grafana.com/min-time-between-zones-downscale': '1h' }, label)
+    .annotate('a', { 'grafana.com/last-downscale': '2025-12-31T23:30:00Z' })
+    .write({ name: 'a', to: 2, user: 'user' })
+    .write({ name: 'b', to: 2 });
+  assert.deepEqual(story.violations(), [
+    'We scaled test/b from 3 to 2 1800000 ms after a; 3600000 ms are the minimum',
+  ]);
+});
+
 test('SCAL-1 is not about what others write', () => {
   const story = new Story().write({ name: 'b', to: 0, user: 'user' });
   assert.deepEqual(story.violations(), []);

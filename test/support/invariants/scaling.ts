@@ -105,7 +105,8 @@ export class SoundScaling implements Invariant {
 
   #judgeMinimumTime(commit: Commit, set: JsonObject, deed: string): void {
     const label = textAt(set, 'metadata', 'labels', 'grafana.com/min-time-between-zones-downscale');
-    const minimum = label === undefined ? undefined : parseGoDuration(label, 'label');
+    const text = annotation(set, 'min-time-between-zones-downscale') || label;
+    const minimum = text === undefined ? undefined : parseGoDuration(text, 'minimum time');
     const isForced = annotation(set, 'rollout-force-replicas') !== undefined;
     if (minimum?.kind !== 'valid' || isForced) return;
     const last = this.#lastDownscale(commit, set);
