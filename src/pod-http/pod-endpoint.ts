@@ -59,7 +59,7 @@ function endpoint(parts: PodEndpoint): PodUrlReading {
   return { kind: 'endpoint', endpoint: { ...parts, rest: escaped(parts.rest) } };
 }
 
-/** Reads where a pod listens, and the path, without the slash in front, that it answers at. */
+/** Reads where a pod listens, and the path that it answers at; whether a slash is in front of it makes no difference. */
 export function endpointAt(port: Field, path: Field): Parsed<PodEndpoint> {
   if (!isPort(port.text)) {
     const wanted = `must be a port number from 1 to ${highestPort}, such as "80"`;
@@ -70,7 +70,26 @@ export function endpointAt(port: Field, path: Field): Parsed<PodEndpoint> {
     const wanted = `must be a path such as "ingester/prepare-shutdown", without control characters, each "%" followed by two hexadecimal digits`;
     return invalid(path.path, `${wanted}: got ${quoted(path.text)}`);
   }
-  return valid({ scheme: 'http://', user: '', port: `:${port.text}`, rest: escaped(rest) });
+  return valid({
+    scheme: 'http://',
+    user: '',
+    port: `:${port.text}`,
+    rest: escaped(cleaned(rest)),
+  });
+}
+
+/**
+ * Cleans a path as the peer does since v0.39, with one slash between two parts and none at its end. Many servers redirect the
+ * other forms, and a redirected POST is not the call that prepares a pod.
+ */
+function cleaned(rest: string): string {
+  const path = pathOf(rest);
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return `/${parts.join('/')}${rest.slice(path.length)}`;
 }
 
 function isPort(text: string): boolean {
@@ -87,7 +106,12 @@ function isReadable(text: string): boolean {
 
 /** Escapes what Web parsers change: they take a backslash in a path for a slash, and drop blanks at its end. */
 function escaped(rest: string): string {
-  const end = rest.search(/[?#]/);
-  const path = end === -1 ? rest : rest.slice(0, end);
+  const path = pathOf(rest);
   return path.replaceAll('\\', '%5C').replaceAll(' ', '%20') + rest.slice(path.length);
+}
+
+/** Returns what is in front of query and fragment. */
+function pathOf(rest: string): string {
+  const end = rest.search(/[?#]/);
+  return end === -1 ? rest : rest.slice(0, end);
 }

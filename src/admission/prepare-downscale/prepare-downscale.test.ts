@@ -260,14 +260,14 @@ test('prepareDownscale() counts ordinals from spec.ordinals.start', async () => 
   assert.deepEqual(bed.fleet.story(), ['POST my-sts-14', 'POST my-sts-13']);
 });
 
-test('prepareDownscale() uses the path as it is [admission 44]', async () => {
+test('prepareDownscale() calls a path with a slash in front as one without [found R-19] [admission 44]', async () => {
   await using bed = await AdmissionBed.open();
   const annotations = { ...prepared.annotations, 'grafana.com/prepare-downscale-http-path': '/x' };
   await bed.store(lone({ replicas: 1, annotations }));
   await bed.downscale(NAME, 1, 0);
   assert.deepEqual(
     bed.fleet.calls.map(({ path }) => path),
-    ['//x'],
+    ['/x'],
   );
 });
 
