@@ -378,6 +378,7 @@ describe('deployFiles()', () => {
       named.map(({ resources, resourceNames, verbs }) => [resources, resourceNames, verbs]),
       [
         [['configmaps'], ['rollout-operator-claims'], ['get', 'update']],
+        [['services'], ['rollout-operator'], ['get']],
         [['configmaps'], ['rollout-operator-zone-tracker'], ['get', 'update']],
         [['secrets'], ['rollout-operator-self-signed-certificate'], ['get', 'update']],
       ],
@@ -442,6 +443,7 @@ describe('deployFiles()', () => {
     const { tls, zoneTracker, leaderElection } = outcome.config;
     assert.deepEqual(usualNames, {
       lease: leaderElection.resourceName,
+      service: tls.selfSigned.dnsName.split('.')[0],
       secret: tls.selfSigned.secretName,
       zoneTracker: zoneTracker.configMapName,
     });

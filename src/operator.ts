@@ -14,7 +14,12 @@ import type { Leading } from '#kubernetes/leader-election/leader-election.ts';
 import type { Transport } from '#kubernetes/transport/transport.ts';
 import type { Readiness } from '#telemetry/http/readiness.ts';
 import type { BudgetMetrics } from '#telemetry/metrics/budget-metrics.ts';
-import { type Admission, type AdmissionSettings, startAdmission } from './operator/admission.ts';
+import {
+  type Admission,
+  type AdmissionSettings,
+  routeReviews,
+  startAdmission,
+} from './operator/admission.ts';
 import { openBudgets, type RunningBudgets } from './operator/budgets.ts';
 import { type Caches, cachesSynced, createCaches, runCaches } from './operator/caches.ts';
 import { showCapabilities } from './operator/capabilities.ts';
@@ -169,6 +174,7 @@ async function work(options: OperatorOptions, parts: Parts, signal: AbortSignal)
   });
   const events = permitted.canCreateEvents ? recorderOf(options, client) : silentRecorder;
   options.readiness.announce();
+  const routing = routeReviews(options, client, signal);
   // Only now: who could not fill its caches would hold the Lease for nothing.
   const leaseClient = decoratedClient(options, false);
   const election = electionOf(options, leaseClient);
@@ -185,7 +191,7 @@ async function work(options: OperatorOptions, parts: Parts, signal: AbortSignal)
     await lead(election, reconcile, signal);
   } finally {
     closed.abort();
-    await Promise.all([electing, telling]);
+    await Promise.all([electing, telling, routing]);
     await flushed(events, clock);
   }
 }

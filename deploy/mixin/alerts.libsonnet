@@ -317,6 +317,14 @@
             'The API server does not trust a webhook of rollout-operator.',
             '{{ $value }} webhook configurations of {{ $labels.namespace }} lack the CA of this operator, so calls to them fail.'
           ),
+          alert(
+            'RolloutOperatorWebhookNotRouted',
+            'critical',
+            '10m',
+            'max %s (rollout_operator_webhook_reviews_not_routed{%s}) > 0' % [by(['reason']), config.selector],
+            'The API server does not ask a replica of rollout-operator.',
+            'The Service of the webhooks in {{ $labels.namespace }} does not select a replica: {{ $labels.reason }}.'
+          ),
         ],
       },
     ],

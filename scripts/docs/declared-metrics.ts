@@ -4,6 +4,7 @@
  */
 
 import { reviewCounter } from '../../src/admission/review/review-metrics.ts';
+import { declareRouting } from '../../src/admission/routing/run-routing.ts';
 import { declareFailurePolicies } from '../../src/admission/webhook-configuration/failure-policy.ts';
 import { createCertificateMetrics } from '../../src/certificate/metrics.ts';
 import { lossCounter } from '../../src/command/process/tracing.ts';
@@ -58,6 +59,7 @@ export function declaredBy(declare: (registry: MetricsRegistry) => unknown): Dec
 /** Files that declare metrics; those of the process itself are declared by the library. */
 export const declaringFiles: readonly string[] = [
   'src/admission/review/review-metrics.ts',
+  'src/admission/routing/run-routing.ts',
   'src/admission/webhook-configuration/failure-policy.ts',
   'src/certificate/metrics.ts',
   'src/command/process/tracing.ts',
@@ -77,6 +79,7 @@ export function sharedMetrics(): readonly DeclaredMetric[] {
     ...declaredBy(createHttpServerMetrics),
     ...declaredBy((registry) => reviewCounter(registry, [])),
     ...declaredBy(declareFailurePolicies),
+    ...declaredBy(declareRouting),
     ...declaredBy((registry) => new BudgetMetrics(registry)),
     ...declaredBy(createCertificateMetrics),
     ...declaredBy(lossCounter),

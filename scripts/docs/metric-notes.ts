@@ -33,6 +33,8 @@ export const metricNotes: Readonly<Record<string, string>> = {
     'reviews that were answered with 200: `Allowed`, `Denied` by a rule, or denied in doubt: `DependencyFailed` (the API server did), `Forbidden` (the Role), `DeadlineExceeded`, `Overloaded`, `Unreadable` (an object, or what is stored with it), `NotKnownYet` (something that it takes has not been seen or answered yet), `PodNotPrepared` (a pod did not say yes), `InternalError`',
   kube_validating_webhook_failure_policy:
     '1 for the policy that a labelled webhook has, 0 for the other',
+  rollout_operator_webhook_reviews_not_routed:
+    '1 while the Service of the webhooks sends no review to this replica: `PodNotLabelled`, its pod lacks the label of a leader that only this program sets; `ServiceSelectsOthers`, it lacks another one',
   rollout_operator_zpdb_configurations_observed_total:
     "ZoneAwarePodDisruptionBudgets that were seen: `updated`, `ignored`, `invalid`, `deleted`, `delete-ignored`. Each series is there once it has counted something, as the peer's",
   rollout_operator_zpdb_eviction_requests_total:

@@ -112,6 +112,7 @@ function ruleOf(rule: RoleRule): unknown {
 
 function renamedIn({ resources }: RoleRule, name: string): string {
   if (resources.includes('leases') && name === usualNames.lease) return leaseName;
+  if (resources.includes('services') && name === usualNames.service) return fullname;
   if (name === usualNames.secret) return secretName;
   return name === usualNames.zoneTracker ? zoneTrackerName : name;
 }

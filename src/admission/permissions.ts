@@ -3,6 +3,8 @@ import { CLAIMS_NAME } from './claim/claim.ts';
 
 /** Names of objects that flags may change. */
 export interface AdmissionNames {
+  /** By which the API server calls the webhooks. */
+  readonly service: string;
   /** `-zone-tracker.config-map-name`; absent where the mode is off. */
   readonly zoneTracker?: string;
 }
@@ -12,7 +14,10 @@ export interface AdmissionNames {
  * have reviewed; the certificate states its own, and so do disruption budgets, by which evictions are judged. The ConfigMaps
  * are shipped empty: no rule for one name can permit creating it.
  */
-export function admissionPermissions({ zoneTracker }: AdmissionNames): readonly Permission[] {
+export function admissionPermissions({
+  service,
+  zoneTracker,
+}: AdmissionNames): readonly Permission[] {
   return [
     {
       group: 'apps',
@@ -33,6 +38,14 @@ export function admissionPermissions({ zoneTracker }: AdmissionNames): readonly 
       resourceNames: [CLAIMS_NAME],
       because:
         'one zone of a group is let shrink at a time, which all replicas agree on; without, there must be one replica only',
+    },
+    {
+      group: '',
+      resource: 'services',
+      verbs: ['get'],
+      resourceNames: [service],
+      isOptional: true,
+      because: 'it is looked whether the Service of the webhooks selects this replica',
     },
     ...(zoneTracker === undefined
       ? []

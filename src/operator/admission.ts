@@ -12,10 +12,16 @@ import { withMissingFile } from '#telemetry/missing-file.ts';
 import type { Tracing } from '#telemetry/tracing/tracing.ts';
 
 /** What serving webhooks needs besides what the operator has anyway. */
-export type AdmissionSettings = Pick<
-  AdmissionOptions,
-  'registry' | 'httpMetrics' | 'podHttp' | 'host' | 'further' | 'onListening'
->;
+export interface AdmissionSettings
+  extends Pick<
+    AdmissionOptions,
+    'registry' | 'httpMetrics' | 'podHttp' | 'host' | 'further' | 'onListening'
+  > {
+  /** The pod of this process, as its template says it. @default nothing is written to it */
+  readonly podName?: string | undefined;
+  /** The pod of this process, unless its template gives it another host name. @default it is not looked at */
+  readonly hostname?: string | undefined;
+}
 
 /** The webhooks of one run. */
 export interface Admission {
@@ -104,4 +110,21 @@ async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
     // What fails ends the other one, and its drain is waited for.
     await Promise.allSettled(running);
   }
+}
+
+/**
+ * Has reviews come to this replica, from when it is ready until `signal` aborts; does nothing where no webhooks are served, or the
+ * namespace of this process is unknown. Nothing waits for it but the end of the process.
+ */
+export async function routeReviews(
+  { admission, config, clock, log }: Pick<Settings, 'admission' | 'config' | 'clock' | 'log'>,
+  client: Client,
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace } = config.kubernetes;
+  if (admission === undefined || namespace === '') return;
+  const { runRouting } = await import('#admission/routing/run-routing.ts').catch(withMissingFile);
+  const { registry, podName, hostname } = admission;
+  const [service = ''] = config.tls.selfSigned.dnsName.split('.');
+  await runRouting({ client, clock, log, registry, namespace, service, podName, hostname }, signal);
 }

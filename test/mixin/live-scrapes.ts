@@ -84,6 +84,7 @@ export async function liveScrapes(signal: AbortSignal): Promise<readonly string[
 }
 
 const shownByLeader = [
+  /^rollout_operator_webhook_reviews_not_routed\{reason="PodNotLabelled"\} 1$/m,
   /^rollout_operator_view_not_fresh\{resource="pods"\} 1$/m,
   /^rollout_operator_rival_leases\{/m,
   /^rollout_operator_statefulset_warnings\{/m,
@@ -112,7 +113,8 @@ async function leadingScrape(
   { pods, env }: { readonly pods: PodFleet; readonly env: Readonly<Record<string, string>> },
   signal: AbortSignal,
 ): Promise<string> {
-  const { process, port, plain } = await stage.operator([], env);
+  // There is no such pod: it cannot be labelled.
+  const { process, port, plain } = await stage.operator([], { ...env, POD_NAME: 'gone' });
   await stage.configure(port);
   await makeSets(stage);
   await review(stage, { pods, port });

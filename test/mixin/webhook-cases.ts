@@ -98,6 +98,16 @@ export const webhookFiring: readonly FiringCase[] = [
     description:
       '2 webhook configurations of mimir lack the CA of this operator, so calls to them fail.',
   },
+  {
+    alert: 'RolloutOperatorWebhookNotRouted',
+    series: {
+      [of('rollout_operator_webhook_reviews_not_routed', { reason: 'PodNotLabelled' })]: '1x30',
+    },
+    at: 11,
+    severity: 'critical',
+    labels: { reason: 'PodNotLabelled' },
+    description: 'The Service of the webhooks in mimir does not select a replica: PodNotLabelled.',
+  },
 ];
 
 /** Webhooks and their certificate. Near to an alert, and no reason for it. */

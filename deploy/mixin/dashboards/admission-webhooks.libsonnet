@@ -12,6 +12,7 @@ function(config) {
       lib.number('Reviews not answered', 'Too much at once, or no review at all; a refusal is an answer.', 'percentunit', [lib.target('(sum(%s) or vector(0)) / sum(%s)' % [rate('count', ', status_code!="200"'), rate('count')])], 0.01),
       lib.number('Passed over on failure', 'Webhooks whose failurePolicy is Ignore, but for those that are shipped so.', 'short', [lib.target('count(max by (namespace, webhook) (kube_validating_webhook_failure_policy{%s, policy="Ignore", webhook!~"%s"}) > 0) or vector(0)' % [lib.selector, config.ignorableWebhooks])], 1),
       lib.number('Without a CA', 'Labelled webhook configurations that lack a CA of this operator.', 'short', [lib.target('max(rollout_operator_webhook_configurations_without_ca{%s})' % lib.selector)], 1),
+      lib.number('Not routed', 'Replicas that the Service of the webhooks does not select.', 'short', [lib.target('count(max by (namespace, instance) (rollout_operator_webhook_reviews_not_routed{%s})) or vector(0)' % lib.selector)], 1),
     ]),
     lib.row('Reviews', [
       lib.lines('By webhook', 'Reviews a second.', 'reqps', [lib.target('sum by (route) (%s)' % rate('count'), '{{route}}')]),

@@ -13,5 +13,6 @@ export type AdmissionParts = Pick<AdmissionSettings, 'registry' | 'httpMetrics'>
 export function admissionOf(config: Config, parts: AdmissionParts): AdmissionSettings | undefined {
   if (!config.tls.isEnabled) return undefined;
   const { registry, httpMetrics, ...ports } = parts;
-  return { registry, httpMetrics, podHttp: podHttpOf(config, ports) };
+  const { POD_NAME: podName, HOSTNAME: hostname } = ports.env;
+  return { registry, httpMetrics, podHttp: podHttpOf(config, ports), podName, hostname };
 }

@@ -87,6 +87,12 @@ describe('roleRules()', () => {
       },
       {
         apiGroups: [''],
+        resources: ['services'],
+        resourceNames: ['rollout-operator'],
+        verbs: ['get'],
+      },
+      {
+        apiGroups: [''],
         resources: ['configmaps'],
         resourceNames: ['rollout-operator-zone-tracker'],
         verbs: ['get', 'update'],

@@ -14,6 +14,7 @@ import { rolloutGroupPermissions } from '#rollout-group/permissions.ts';
 /** What the objects are called that the operator writes, unless flags say otherwise. */
 export const usualNames = Object.freeze({
   lease: 'rollout-operator',
+  service: 'rollout-operator',
   secret: 'rollout-operator-self-signed-certificate',
   zoneTracker: 'rollout-operator-zone-tracker',
 });
@@ -35,11 +36,14 @@ export interface WebhookPermissions {
 
 /** Returns all that the shipped set-up with webhooks takes for an operator in `namespace`. */
 export function webhookPermissions(namespace: string): WebhookPermissions {
-  const { secret, zoneTracker } = usualNames;
+  const { service, secret, zoneTracker } = usualNames;
   const configurations = webhookConfigurationNames(namespace);
   const certificate = byScope(certificatePermissions({ secret, configurations }));
   return {
-    webhooks: [...admissionPermissions({ zoneTracker }), ...zoneTrackerPermissions(zoneTracker)],
+    webhooks: [
+      ...admissionPermissions({ service, zoneTracker }),
+      ...zoneTrackerPermissions(zoneTracker),
+    ],
     certificate: certificate.own,
     cluster: [...certificate.cluster, ...admissionClusterPermissions],
   };
@@ -68,9 +72,10 @@ function webhookPermissionsOf({ kubernetes, tls, zoneTracker }: Config): readonl
   const { isEnabled, configMapName } = zoneTracker;
   const configurations = webhookConfigurationNames(kubernetes.namespace);
   const secret = tls.selfSigned.secretName;
+  const [service = ''] = tls.selfSigned.dnsName.split('.');
   const ofCertificate = certificatePermissions({ secret, configurations });
   return [
-    ...admissionPermissions(isEnabled ? { zoneTracker: configMapName } : {}),
+    ...admissionPermissions({ service, ...(isEnabled && { zoneTracker: configMapName }) }),
     ...ofCertificate.filter(({ isClusterScoped = false }) =>
       isClusterScoped ? tls.updatesCaBundle : tls.selfSigned.isEnabled,
     ),
