@@ -29,7 +29,9 @@ export async function trustWebhooks(
   until: (what: string, test: () => boolean) => Promise<Millis>,
 ): Promise<void> {
   const port = (await operator?.webhookPort) ?? 0;
-  const configurations = webhookConfigurations({ namespace: demoNamespace, port });
+  // This API server evaluates no conditions.
+  const place = { namespace: demoNamespace, port, isConditional: false };
+  const configurations = webhookConfigurations(place);
   /** Names of those that carry the CA. */
   const trusted = new Set<string>();
   stage.onCommit(({ resource, name, after }) => {

@@ -136,11 +136,22 @@ function chartConfiguration(source: unknown): unknown {
   const changed = amendAll(source, [
     [['metadata'], clusterMetadata(own, labels)],
     [[...hook, 'failurePolicy'], policy],
+    ...conditionsIn(source),
     ...reviewedNamespaces,
   ]);
   return isMutating
     ? amend(changed, [...hook, 'timeoutSeconds'], bare('.Values.webhooks.timeoutSeconds'))
     : changed;
+}
+
+/** Older API servers may not know the field, and helm would refuse what it renders for them. */
+function conditionsIn(source: unknown): Parameters<typeof amendAll>[1] {
+  const [{ matchConditions }] = at(source, ['webhooks']) as readonly [
+    { readonly matchConditions?: readonly object[] },
+  ];
+  if (matchConditions === undefined) return [];
+  const isKnown = 'semverCompare ">=1.30-0" .Capabilities.KubeVersion.Version';
+  return [[['webhooks', 0, 'matchConditions'], when(isKnown, matchConditions)]];
 }
 
 /** Which namespaces webhooks review, as the user says. */

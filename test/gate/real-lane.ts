@@ -25,6 +25,11 @@ export const realGate: readonly GateTopic[] = [
     why: 'drainers, a rollout and dying leaders at once: the test that found most',
   },
   {
+    file: 'test/real/admission/unanswered.test.ts',
+    titles: ['while no replica answers reviews'],
+    why: 'what an API server lets pass by itself: only a real one evaluates conditions',
+  },
+  {
     file: 'test/real/control-plane/differential.test.ts',
     titles: ['one conversation, two servers'],
     why: 'half a minute keeps the embedded cluster honest, on which all other tests rest',

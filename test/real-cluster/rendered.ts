@@ -75,6 +75,8 @@ export class Renderer {
       `--namespace=${namespace}`,
       `--values=${file}`,
       '--include-crds',
+      // Without a cluster helm takes one for granted, of a version that hangs on how it was built.
+      '--kube-version=1.34.0',
     ]);
     return objectsIn('helm template', answer);
   }

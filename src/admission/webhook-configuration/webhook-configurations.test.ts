@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { objectsAt } from '#cluster/json/read-json.ts';
 import { webhookConfigurations, webhookService } from './webhook-configurations.ts';
 
-test('webhookConfigurations() is what the peer ships', () => {
+test('webhookConfigurations() is what the peer ships for servers without match conditions', () => {
   const labels = {
     'grafana.com/inject-rollout-operator-ca': 'true',
     'grafana.com/namespace': 'cells',
@@ -24,7 +25,7 @@ test('webhookConfigurations() is what the peer ships', () => {
     admissionReviewVersions: ['v1'],
   };
   const service = { name: 'rollout-operator', namespace: 'cells', port: 443 };
-  assert.deepEqual(webhookConfigurations({ namespace: 'cells' }), [
+  assert.deepEqual(webhookConfigurations({ namespace: 'cells', isConditional: false }), [
     {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind: 'ValidatingWebhookConfiguration',
@@ -107,4 +108,23 @@ test('webhookService() leads from 443 to the port named https', () => {
     selector: { name: 'rollout-operator' },
     ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 'https' }],
   });
+});
+
+test('webhookConfigurations() asks about updates that may shrink a set, and no others [found R-10]', () => {
+  const conditional = webhookConfigurations({ namespace: 'cells' });
+  const plain = webhookConfigurations({ namespace: 'cells', isConditional: false });
+  const matchConditions = [
+    {
+      name: 'may-shrink',
+      expression:
+        '!has(object.spec) || !has(oldObject.spec) || ' +
+        '(has(object.spec.replicas) ? object.spec.replicas : 0) < ' +
+        '(has(oldObject.spec.replicas) ? oldObject.spec.replicas : 1)',
+    },
+  ];
+  const wanted = plain.map((each, index) => {
+    const [webhook] = objectsAt(each, 'webhooks');
+    return index < 2 ? { ...each, webhooks: [{ ...webhook, matchConditions }] } : each;
+  });
+  assert.deepEqual(conditional, wanted);
 });

@@ -13,6 +13,8 @@ export interface WebhookPlace {
   readonly port?: number;
   /** Whether a change is made when its review fails. @default `Fail` */
   readonly failurePolicy?: 'Fail' | 'Ignore';
+  /** Whether the API server reads match conditions, as Kubernetes does from 1.30 on. @default true */
+  readonly isConditional?: boolean;
 }
 
 interface WebhookStatement {
@@ -20,11 +22,23 @@ interface WebhookStatement {
   readonly kind: 'ValidatingWebhookConfiguration' | 'MutatingWebhookConfiguration';
   readonly sideEffects: 'None' | 'NoneOnDryRun';
   readonly rule: JsonObject;
+  /** Which of the requests are reviewed where the API server can tell. @default all */
+  readonly matchConditions?: readonly JsonObject[];
   /** Else those of the API. */
   readonly limits?: { readonly matchPolicy: 'Equivalent'; readonly timeoutSeconds: number };
 }
 
+/**
+ * Is true of a change that may be a downscale. The rest asks nobody, so that it does not fail while no replica answers: among it
+ * what removes the finalizer of an orphaned set. No replicas are 0 for a Scale, and are in no StatefulSet that is stored.
+ */
+const mayShrink =
+  '!has(object.spec) || !has(oldObject.spec) || ' +
+  '(has(object.spec.replicas) ? object.spec.replicas : 0) < ' +
+  '(has(oldObject.spec.replicas) ? oldObject.spec.replicas : 1)';
+
 const downscales = {
+  matchConditions: [{ name: 'may-shrink', expression: mayShrink }],
   rule: {
     operations: ['UPDATE'],
     apiGroups: ['apps'],
@@ -84,8 +98,8 @@ const statements: readonly WebhookStatement[] = [
 ];
 
 /**
- * Returns the configurations of the webhooks, as the peer ships them. They have no objectSelector, as a scale subresource
- * matches none, and carry no CA: the operator writes it.
+ * Returns the configurations of the webhooks, as the peer ships them but for their match conditions. They have no objectSelector,
+ * as a scale subresource matches none, and carry no CA: the operator writes it.
  */
 export function webhookConfigurations(place: WebhookPlace): readonly JsonObject[] {
   return statements.map((statement) => configuration(statement, place));
@@ -108,8 +122,14 @@ function nameOf(hook: string, namespace: string): string {
 }
 
 function configuration(
-  { hook, kind, sideEffects, rule, limits }: WebhookStatement,
-  { namespace, service = 'rollout-operator', port = 443, failurePolicy = 'Fail' }: WebhookPlace,
+  { hook, kind, sideEffects, rule, matchConditions, limits }: WebhookStatement,
+  {
+    namespace,
+    service = 'rollout-operator',
+    port = 443,
+    failurePolicy = 'Fail',
+    isConditional = true,
+  }: WebhookPlace,
 ): JsonObject {
   const name = nameOf(hook, namespace);
   return {
@@ -122,6 +142,7 @@ function configuration(
         clientConfig: { service: { name: service, namespace, path: `/admission/${hook}`, port } },
         rules: [rule],
         namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+        ...(isConditional && matchConditions !== undefined && { matchConditions }),
         failurePolicy,
         ...(limits !== undefined && { matchPolicy: limits.matchPolicy }),
         sideEffects,

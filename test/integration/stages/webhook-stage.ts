@@ -106,7 +106,8 @@ export class WebhookStage {
 
   /** Creates the shipped webhook configurations, leading to `port`, and waits until they carry the CA. */
   async configure(port: number): Promise<void> {
-    const bodies = webhookConfigurations({ namespace, port });
+    // The embedded cluster evaluates no conditions.
+    const bodies = webhookConfigurations({ namespace, port, isConditional: false });
     const names = bodies.map((body) => textAt(body, 'metadata', 'name'));
     const trusted = bundled(this.cluster.eventLog, names);
     for (const body of bodies) {

@@ -63,6 +63,19 @@ describe('what is installed', { skip: isExisting ? NO_INSTALLING : false }, () =
   }
 
   describe('by the chart', () => {
+    for (const [version, count] of [
+      ['1.29.9', 0],
+      ['1.30.0', 2],
+      ['1.30.5-gke.1', 2],
+    ] as const) {
+      test(`has the API server of Kubernetes ${version} tell ${count} webhooks what shrinks a set [found R-10]`, async () => {
+        const args = ['template', 'mimir', chartFolder, `--kube-version=${version}`];
+        const { code, stdout } = await renderer.helm(args);
+        assert.equal(code, 0);
+        assert.equal(stdout.split('name: may-shrink').length - 1, count);
+      });
+    }
+
     test('passes helm lint, with its warnings as errors', async () => {
       const { code, stdout } = await renderer.helm(['lint', '--strict', chartFolder]);
       assert.equal(code, 0, stdout);
@@ -187,6 +200,7 @@ describe('what is installed', { skip: isExisting ? NO_INSTALLING : false }, () =
       assert.deepEqual(namedIn('rollout-operator'), ['mine']);
       assert.deepEqual(namedIn('rollout-operator-webhook-role'), [
         'rollout-operator-claims',
+        'rollout-operator',
         'zones',
       ]);
       assert.deepEqual(namedIn('rollout-operator-webhook-cert-secret-role'), ['cert']);
