@@ -140,6 +140,11 @@ export const realGate: readonly GateTopic[] = [
     why: 'what people copy from the page',
   },
   {
+    file: 'test/real/migration/moving-repository.test.ts',
+    titles: ['moving a Deployment that a tool applies'],
+    why: 'what tools make of the strategy of a Deployment cannot be seen elsewhere',
+  },
+  {
     file: 'test/real/migration/moving.test.ts',
     titles: [
       'in the middle of a rollout renews 18 of 18 pods, never two zones at once, with a shortened wait',

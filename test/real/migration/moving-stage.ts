@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { millis } from '#base/units.ts';
 import { objectsAt, textAt } from '#cluster/json/read-json.ts';
@@ -54,13 +54,20 @@ interface Run {
 export class MovingStage {
   readonly env: RealEnv;
   readonly #variables: Readonly<Record<string, string>>;
+  /** Where commands run; it goes with those of the control plane. */
+  readonly #folder: string;
 
-  private constructor(env: RealEnv, variables: Readonly<Record<string, string>>) {
+  private constructor(env: RealEnv, variables: Readonly<Record<string, string>>, folder: string) {
     this.env = env;
     this.#variables = variables;
+    this.#folder = folder;
   }
 
-  static async open(lane: RealLane, own: OwnControlPlane): Promise<MovingStage> {
+  static async open(
+    lane: RealLane,
+    own: OwnControlPlane,
+    file: string = manifests,
+  ): Promise<MovingStage> {
     const env = await lane.env({ replicas: 1 });
     const { namespace } = env;
     const { folder } = own.programs;
@@ -68,13 +75,23 @@ export class MovingStage {
     await writeFile(KUBECONFIG, own.adminKubeconfig, { mode: 0o600 });
     const place = { PATH: process.env['PATH'] ?? '', HOME: folder, KUBECONFIG };
     const values = { NAMESPACE: namespace, IMAGE: images.ours, PEER: images.peer };
-    const stage = new MovingStage(env, { ...place, ...values });
+    const work = await mkdtemp(join(folder, `${namespace}-`));
+    const stage = new MovingStage(env, { ...place, ...values }, work);
     await stage.sh(
       'kubectl -n "$NAMESPACE" apply -f - && kubectl -n "$NAMESPACE" rollout status deployment/rollout-operator --timeout=60s',
-      manifests,
+      file,
     );
     assert.deepEqual(stage.running(), [images.peer]);
     return stage;
+  }
+
+  /** Writes files by their names into the folder that commands run in. */
+  async write(files: Readonly<Record<string, string>>): Promise<void> {
+    for (const [name, text] of Object.entries(files)) {
+      const path = join(this.#folder, name);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
+    }
   }
 
   /** Runs `commands`, none of which may fail. @returns what they print */
@@ -106,6 +123,7 @@ export class MovingStage {
 
   async #run(commands: string, input: string): Promise<Run> {
     const child = spawn('sh', ['-e', '-c', commands], {
+      cwd: this.#folder,
       env: { ...this.#variables },
       timeout: 90_000,
     });
