@@ -134,7 +134,10 @@ function electionProblem(flags: OperatorFlags['leaderElection']): string | undef
     const problem = needsPositive(flag);
     if (problem !== undefined) return problem;
   }
-  return durationsProblem(flags) ?? needsObjectName(flags.resourceName);
+  return (
+    durationsProblem(flags) ??
+    needsObjectName(flags.leaseName.isGiven ? flags.leaseName : flags.resourceName)
+  );
 }
 
 function durationsProblem({

@@ -56,6 +56,8 @@ export interface KubernetesConfig {
   /** Last part of the names of pods, used as it is, such as `cluster.local.`. */
   readonly clusterDomain: string;
   readonly namespace: string;
+  /** The pod of this process; undefined: as the environment says. */
+  readonly podName: string | undefined;
 }
 
 /** The TLS server and its certificate (FL-26…FL-36). */

@@ -24,8 +24,10 @@ const defaults: Record<string, string> = {
   'kubernetes.cluster-domain': '"cluster.local."',
   'kubernetes.config-file': '',
   'kubernetes.namespace': '',
+  'kubernetes.pod-name': '',
   'leader-election.enabled': 'true',
   'leader-election.lease-duration': '15s',
+  'leader-election.lease-name': '',
   'leader-election.renew-deadline': '10s',
   'leader-election.resource-name': '"rollout-operator"',
   'leader-election.retry-period': '2s',
@@ -87,6 +89,7 @@ test('[scenario 78] readConfig() has the defaults of the table', () => {
       limiter: undefined,
       clusterDomain: 'cluster.local.',
       namespace: 'x',
+      podName: undefined,
     },
     pods: { clientTimeout: 5_000 },
     reconcile: { resync: 5_000 },
@@ -252,6 +255,10 @@ const moreExits: Record<string, readonly [args: readonly string[], line: string]
   'exits 1 for a Lease name that the API server refuses': [
     ['-kubernetes.namespace=x', '-leader-election.resource-name=Rollout_Operator'],
     '-leader-election.resource-name must be lower-case letters, digits, "-" and ".": got "Rollout_Operator"',
+  ],
+  'exits 1 for a Lease name that the API server refuses, by the flag of the peer [found R-22]': [
+    ['-kubernetes.namespace=x', '-leader-election.lease-name=Rollout_Operator'],
+    '-leader-election.lease-name must be lower-case letters, digits, "-" and ".": got "Rollout_Operator"',
   ],
   'exits 1 for an empty Lease name': [
     ['-kubernetes.namespace=x', '-leader-election.resource-name='],
@@ -477,4 +484,14 @@ test('readConfig() answers a configuration that is frozen at every depth', () =>
   };
   visit(configFrom('-kubernetes.client-qps=1'), 'config');
   assert.deepEqual(open, []);
+});
+
+test('readConfig() takes the flags of the peer since v0.40 that name Lease and pod [found R-22]', () => {
+  const { leaderElection, kubernetes } = configFrom(
+    '-leader-election.resource-name=ours',
+    '-leader-election.lease-name=theirs',
+    '-kubernetes.pod-name=rollout-operator-7d',
+  );
+  assert.equal(leaderElection.resourceName, 'theirs');
+  assert.equal(kubernetes.podName, 'rollout-operator-7d');
 });

@@ -125,17 +125,19 @@ function kubernetesConfigOf({ kubernetes }: OperatorFlags): KubernetesConfig {
     limiter: isLimited ? { qps: qps.value, burst: burst.value } : undefined,
     clusterDomain: kubernetes.clusterDomain.value,
     namespace: kubernetes.namespace.value,
+    podName: present(kubernetes.podName.value),
   };
 }
 
 function leaderElectionConfigOf({ leaderElection }: OperatorFlags): LeaderElectionConfig {
-  const { isEnabled, leaseDuration, renewDeadline, retryPeriod, resourceName } = leaderElection;
+  const { isEnabled, leaseDuration, renewDeadline, retryPeriod } = leaderElection;
+  const { leaseName, resourceName } = leaderElection;
   return {
     isEnabled: isEnabled.value,
     leaseDuration: leaseDuration.value,
     renewDeadline: renewDeadline.value,
     retryPeriod: retryPeriod.value,
-    resourceName: resourceName.value,
+    resourceName: (leaseName.isGiven ? leaseName : resourceName).value,
   };
 }
 

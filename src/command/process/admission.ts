@@ -13,6 +13,7 @@ export type AdmissionParts = Pick<AdmissionSettings, 'registry' | 'httpMetrics'>
 export function admissionOf(config: Config, parts: AdmissionParts): AdmissionSettings | undefined {
   if (!config.tls.isEnabled) return undefined;
   const { registry, httpMetrics, ...ports } = parts;
-  const { POD_NAME: podName, HOSTNAME: hostname } = ports.env;
+  const { POD_NAME, HOSTNAME: hostname } = ports.env;
+  const podName = config.kubernetes.podName ?? POD_NAME;
   return { registry, httpMetrics, podHttp: podHttpOf(config, ports), podName, hostname };
 }

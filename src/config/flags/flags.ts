@@ -104,6 +104,10 @@ function kubernetesFlags(set: FlagSet) {
       default: '',
       help: 'The one namespace that is served. Required.',
     }),
+    podName: set.add('kubernetes.pod-name', stringKind, {
+      default: '',
+      help: 'Name of the pod of this process, which is labelled while it answers reviews. POD_NAME when empty.',
+    }),
   } as const;
 }
 
@@ -170,6 +174,10 @@ function leaderElectionFlags(set: FlagSet) {
     resourceName: set.add(`${prefix}.resource-name`, stringKind, {
       default: 'rollout-operator',
       help: 'Name of the Lease.',
+    }),
+    leaseName: set.add(`${prefix}.lease-name`, stringKind, {
+      default: '',
+      help: 'The same, as the peer calls it; of both given this one counts.',
     }),
   } as const;
 }
