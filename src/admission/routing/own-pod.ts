@@ -1,6 +1,7 @@
 import { errorOf } from '#base/error-of.ts';
 import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
+import { canI } from '#kubernetes/authorization/access-review.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { ApiError } from '#kubernetes/transport/api-error.ts';
@@ -59,7 +60,7 @@ function unknownPod(why: string): OwnPod {
   return { reading: { kind: 'unknown', why }, uid: '' };
 }
 
-/** Reads what the Service selects. @throws never */
+/** Reads what the Service selects, if the Role permits that: it is asked first, as that of the peer does not. @throws never */
 export async function readService(
   client: Client,
   { namespace, service }: OwnNames,
@@ -68,6 +69,11 @@ export async function readService(
   const name = `${namespace}/${service}`;
   try {
     const key = { namespace, name: service };
+    const { group, plural: resource } = resourceTypes.services;
+    const answer = await canI(client, { ...key, verb: 'get', group, resource }, { signal });
+    if (answer.kind !== 'allowed') {
+      return { kind: 'unknown', name, why: `the Role does not permit reading Service "${name}"` };
+    }
     const found = await client.get(resourceTypes.services, key, { signal });
     return { kind: 'read', name, selector: stringMapAt(objectAt(found, 'spec'), 'selector') };
   } catch (error) {

@@ -180,3 +180,20 @@ test('runRouting() leaves alone another pod of the same name that came meanwhile
   assert.equal(await bed.label(), 'true');
   assert.deepEqual(bed.said(), ['info the label of the pod stays']);
 });
+
+test('runRouting() sends nothing that its Role does not permit, and nothing outside of a cluster [found R-22]', async () => {
+  await using bed = await RoutingBed.open(peerSelector, [listPods]);
+  bed.start({});
+  await bed.clock.settle();
+  assert.deepEqual([bed.api.requests.length, bed.said()], [0, []]);
+  bed.start({ hostname: POD });
+  await bed.clock.settle();
+  assert.deepEqual(
+    bed.api.requests.map((request) => request.split('?')[0]),
+    [
+      'GET /api/v1/namespaces/test/pods',
+      'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    ],
+  );
+  assert.deepEqual(bed.said(), ['info cannot find out whether reviews reach this replica']);
+});

@@ -32,11 +32,13 @@ export function declareRouting(registry: MetricsRegistry): GaugeMetric<'reason'>
 /**
  * Has reviews come to this replica, which answers them whether it leads or not: gives its pod the label by which the Service
  * of the peer selects the one that leads, and looks whether the Service selects what the pod has. What is wrong is logged and
- * shown, and looked for again until it is mended. Takes the label off when `signal` aborts, which is when readiness ends.
+ * shown, and looked for again until it is mended. Takes the label off when `signal` aborts, which is when readiness ends. Outside
+ * of a cluster, where neither variable names a pod, it does nothing.
  *
  * @throws never
  */
 export async function runRouting(options: RoutingOptions, signal: AbortSignal): Promise<void> {
+  if (options.podName === undefined && options.hostname === undefined) return;
   const shown = new ShownRouting(options.log, declareRouting(options.registry));
   const { client, clock } = options;
   let labelled = '';
