@@ -136,13 +136,18 @@ function open(options: OperatorOptions, client: Client): Opened {
 
 function admissionOf(
   { admission: settings, ...options }: OperatorOptions,
-  { authority }: RunningBudgets,
+  budgets: RunningBudgets,
   signal: AbortSignal,
 ): Admission {
   const { resources = [] } = options;
   const further = resources.flatMap(({ webhooks }) => webhooks);
   const admission = settings === undefined ? {} : { admission: { ...settings, further } };
-  const serving = { ...options, ...admission, evictionBudgets: authority.evictions };
+  const serving = {
+    ...options,
+    ...admission,
+    evictionBudgets: budgets.authority.evictions,
+    onTrust: (isFirst: () => boolean) => budgets.noteTrust(isFirst),
+  };
   return startAdmission(serving, () => decoratedClient(options), signal);
 }
 

@@ -6,7 +6,7 @@ import { assertNever } from '#base/assert-never.ts';
 import type { Clock } from '#base/clock.ts';
 import { getOrAdd } from '#base/get-or-add.ts';
 import type { Logger } from '#base/logger.ts';
-import type { Instant } from '#base/units.ts';
+import type { Instant, Monotonic } from '#base/units.ts';
 import type { BudgetProof } from '#control/budget/budget-sight.ts';
 import type { GroupBudgets, WantedDisruption } from '#control/budget/group-budgets.ts';
 import { type AskOptions, askLedger } from '#control/ledger/ask-ledger.ts';
@@ -69,7 +69,7 @@ export class DisruptionBudgets {
       clock,
       log,
       standings,
-      sawCreation: (uid, now) => this.#term.mayBegin(now) && inView.sawCreation(uid, now),
+      sawCreation: (uid, now) => this.#mayBegin(uid, now),
       tookOverAt: (uid) => inView.tookOverAt(uid),
       forget: (scope) => sets.forget(scope),
       prove: (scope, signal, since) => sets.prove(scope, signal, since),
@@ -102,6 +102,12 @@ export class DisruptionBudgets {
   close(): void {
     this.#term.created.close();
     this.#ledgers.close();
+  }
+
+  /** Reports whether nothing can have been let go under the budget `uid` that its ledger would have. */
+  #mayBegin(uid: string, now: Monotonic): boolean {
+    if (this.#term.isFirst(now)) return true;
+    return this.#term.mayBegin(now) && this.#ports.inView.sawCreation(uid, now);
   }
 
   #proof(key: string): BudgetProof {

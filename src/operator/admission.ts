@@ -2,7 +2,6 @@ import type { AdmissionOptions } from '#admission/run-admission.ts';
 import { aborted } from '#base/async/aborted.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
-import type { RunningCertificate } from '#certificate/x509/certificate-source.ts';
 import type { Config } from '#config/config.ts';
 import type { EvictionBudgets } from '#disruption-budget/eviction/eviction-budgets.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -10,6 +9,7 @@ import type { BudgetMetrics } from '#telemetry/metrics/budget-metrics.ts';
 import type { OperatorMetrics } from '#telemetry/metrics/operator-metrics.ts';
 import { withMissingFile } from '#telemetry/missing-file.ts';
 import type { Tracing } from '#telemetry/tracing/tracing.ts';
+import type { OpenedCertificate } from './manager/certificate.ts';
 
 /** What serving webhooks needs besides what the operator has anyway. */
 export interface AdmissionSettings
@@ -38,6 +38,8 @@ interface Settings {
   readonly metrics: OperatorMetrics;
   readonly budgetMetrics: BudgetMetrics;
   readonly evictionBudgets: EvictionBudgets;
+  /** Called with what says whether evictions can have been answered before this process was trusted with them. */
+  readonly onTrust?: (isFirst: () => boolean) => void;
   /** Names this process; new at every start. */
   readonly identity: string;
   readonly admission?: AdmissionSettings;
@@ -76,13 +78,14 @@ async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
   const { budgetMetrics, evictionBudgets } = serving;
   const { registry } = admission;
   const client = newClient();
-  let certificate: RunningCertificate;
+  let certificate: OpenedCertificate;
   try {
     certificate = await openCertificate({ config, client, clock, log, registry }, signal);
   } catch (error) {
     if (signal.aborted) return;
     throw error;
   }
+  if (certificate.isFirstTrusted !== undefined) serving.onTrust?.(certificate.isFirstTrusted);
   const failed = new AbortController();
   const ending = AbortSignal.any([signal, failed.signal]);
   const onListening = (port: number): void => {

@@ -34,6 +34,8 @@ export interface RunningBudgets {
   of(name: string): GroupBudgets;
   /** Notes that the Role does not permit listing budgets: they are no part of the view (D-51). */
   deny(): void;
+  /** Takes what says whether evictions can have been answered before this process was trusted with them. */
+  noteTrust(isFirst: () => boolean): void;
   /** Reports whether any is in view. */
   hasAny(): boolean;
   /** Calls `wake` when what is known of budgets has changed. */
@@ -50,17 +52,10 @@ export interface BudgetTerm {
 }
 
 /** Opens the authority that rollouts, scale-downs and evictions ask; it lives as long as the process. */
-export function openBudgets({
-  client,
-  namespace,
-  clock,
-  log,
-  caches,
-  metrics,
-  onLedgerRefused,
-}: BudgetSettings): RunningBudgets {
+export function openBudgets(settings: BudgetSettings): RunningBudgets {
+  const { client, clock, log, caches, metrics } = settings;
   const { pods, statefulSets } = caches;
-  const state = { isPermitted: true };
+  const state = { isPermitted: true, isFirstTrusted: (): boolean => false };
   const inView = new BudgetsInView({
     client,
     clock,
@@ -72,16 +67,12 @@ export function openBudgets({
   const sets = new GovernedSets({ client, clock, pods, statefulSets });
   const standings = new Standings({ clock, sets, watched: new WatchedPods(pods, clock) });
   const authority = new DisruptionBudgets({
-    client,
-    namespace,
-    clock,
-    log,
+    ...settings,
     pods,
     statefulSets,
     inView,
     sets,
     standings,
-    onLedgerRefused,
     count: (outcome) => metrics.countRequest(outcome),
   });
   return {
@@ -90,13 +81,16 @@ export function openBudgets({
     deny: () => {
       state.isPermitted = false;
     },
+    noteTrust: (isFirst) => {
+      state.isFirstTrusted = isFirst;
+    },
     hasAny: () => inView.list().length > 0,
     onChange: (wake) => inView.onChange(wake),
     lead: (term, work) => {
       const { ledgers } = authority;
       const watch = (events: EventRecorder): { close(): void } =>
         watchBudgets({ clock, log, events, metrics, pods, statefulSets, inView, sets, ledgers });
-      return leading({ authority, watch }, term, work);
+      return leading({ authority, watch, isFirstTrusted: state.isFirstTrusted() }, term, work);
     },
   };
 }
@@ -105,15 +99,19 @@ async function leading<T>(
   {
     authority,
     watch,
+    isFirstTrusted,
   }: {
     readonly authority: DisruptionBudgets;
+    readonly isFirstTrusted: boolean;
     readonly watch: (events: EventRecorder) => { close(): void };
   },
   { term, predecessor, events }: BudgetTerm,
   work: () => Promise<T>,
 ): Promise<T> {
   const { overAt: predecessorsOverAt, ownOverAt: mayBeginAt } = predecessor;
-  authority.lead({ term, predecessorsOverAt, mayBeginAt });
+  // Neither a process of ours nor another program can have let a pod go then, so that a ledger that is missing is empty.
+  const firstUntil = isFirstTrusted ? predecessor.firstUntil : undefined;
+  authority.lead({ term, predecessorsOverAt, mayBeginAt, firstUntil });
   const problems = watch(events);
   try {
     return await work();

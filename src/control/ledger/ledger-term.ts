@@ -11,6 +11,8 @@ export interface LeadingTerm {
   readonly predecessorsOverAt: Monotonic;
   /** From when on the ledger of a new budget may be begun: what it does not have is not under way. */
   readonly mayBeginAt: Monotonic;
+  /** Until when the ledger of every budget may be begun, as nobody can have let a pod go before; undefined: some may have. */
+  readonly firstUntil?: Monotonic | undefined;
 }
 
 /** What this process does for the ledgers of one kind of budgets while it leads, and what it intends then. */
@@ -61,6 +63,12 @@ export class LedgerTerm {
   /** Returns the disruptions of this term that are under way. */
   begun(): readonly Begun[] {
     return this.#leading === undefined ? [] : this.intents.begun(this.#leading.term);
+  }
+
+  /** Reports whether this process may begin the ledger of any budget, as it is the first one of its installation. */
+  isFirst(now: Monotonic): boolean {
+    const until = this.#leading?.firstUntil;
+    return until !== undefined && now < until;
   }
 
   /** Reports whether this process may begin the ledger of a new budget. */

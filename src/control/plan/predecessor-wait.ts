@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import { type Millis, type Monotonic, monotonic } from '#base/units.ts';
+import { type Millis, type Monotonic, monotonic, seconds } from '#base/units.ts';
 import type { Plan } from '../decision/decision.ts';
 import { type GroupMoment, hasUnavailable } from './group-moment.ts';
 
@@ -21,6 +21,9 @@ export interface PredecessorWaitOptions {
   /** When this process began to reconcile. */
   readonly startedAt: Monotonic;
 }
+
+/** How soon after a first start all ledgers have been begun. */
+const firstFor = seconds(30);
 
 /**
  * Until when nothing is disrupted, as a request of an earlier process may still arrive (D-50). No request can be called
@@ -79,6 +82,15 @@ export class PredecessorWait {
    */
   get ownOverAt(): Monotonic {
     return this.#options.predecessor.kind === 'none' ? this.#options.startedAt : this.overAt;
+  }
+
+  /**
+   * Returns until when it is certain that no process of ours has given anything away, where there was no Lease; undefined where there
+   * was one. Later another replica may have, and what it wrote may have been deleted.
+   */
+  get firstUntil(): Monotonic | undefined {
+    const { predecessor, startedAt } = this.#options;
+    return predecessor.kind === 'none' ? monotonic(startedAt + firstFor) : undefined;
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { openFileCertificate } from '#certificate/file-certificate.ts';
+import { FirstTrust } from '#certificate/first-trust.ts';
 import { createCertificateMetrics } from '#certificate/metrics.ts';
 import { openSelfSignedCertificate } from '#certificate/self-signed/self-signed-certificate.ts';
 import { createWebhookInformer, type WebhookKind } from '#certificate/webhook-configuration.ts';
@@ -18,6 +19,12 @@ export interface CertificateOptions {
   readonly registry: MetricsRegistry;
 }
 
+/** A certificate, and whether evictions can have been answered before this process was trusted with them. */
+export interface OpenedCertificate extends RunningCertificate {
+  /** Reports whether nobody can have; absent where this process does not write the CA. */
+  readonly isFirstTrusted?: () => boolean;
+}
+
 /**
  * Opens the certificate that the flags name: the self-signed one, else that of the files.
  *
@@ -26,7 +33,7 @@ export interface CertificateOptions {
 export function openCertificate(
   options: CertificateOptions,
   signal: AbortSignal,
-): Promise<RunningCertificate> {
+): Promise<OpenedCertificate> {
   const { config, clock, log, registry } = options;
   const { selfSigned, certFile, keyFile } = config.tls;
   if (selfSigned.isEnabled) return openSelfSigned(options, signal);
@@ -37,7 +44,7 @@ export function openCertificate(
 async function openSelfSigned(
   { config, client, clock, log, registry }: CertificateOptions,
   signal: AbortSignal,
-): Promise<RunningCertificate> {
+): Promise<OpenedCertificate> {
   const { tls, kubernetes } = config;
   const { namespace } = kubernetes;
   const informerOf = (kind: WebhookKind): ReturnType<typeof createWebhookInformer> =>
@@ -52,6 +59,12 @@ async function openSelfSigned(
   const configurations = tls.updatesCaBundle
     ? { validating: informerOf('validating'), mutating: informerOf('mutating') }
     : undefined;
+  const trust =
+    configurations &&
+    new FirstTrust({
+      configurations: configurations.validating,
+      isAsked: (name) => name.startsWith('pod-eviction-'),
+    });
   const certificate = await openSelfSignedCertificate(
     {
       client,
@@ -66,6 +79,7 @@ async function openSelfSigned(
   );
   return {
     ...certificate,
+    ...(trust !== undefined && { isFirstTrusted: () => trust.isCertain }),
     run: async (ending) => {
       await Promise.all([
         certificate.run(ending),
