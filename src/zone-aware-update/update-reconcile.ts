@@ -41,7 +41,8 @@ export class UpdatePasses implements ResourcePasses<UpdateView, EndedUpdatePass>
   }
 
   forget(key: string, uid: string | undefined): void {
-    const { questions, budgets, writes } = this.#ports;
+    const { questions, budgets, writes, lastDeletions } = this.#ports;
+    lastDeletions.forget(key);
     questions.alarm.forget(key);
     questions.query.forget(key);
     budgets.wants(key, new Set());

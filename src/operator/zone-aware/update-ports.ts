@@ -20,6 +20,7 @@ import type { Informer } from '#kubernetes/informer/informer.ts';
 import { createWorkQueue } from '#kubernetes/queue/rate-limited-queue.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { UpdateView } from '#zone-aware-update/parse-resource.ts';
+import { LastDeletions } from '#zone-aware-update/reconcile/last-deletions.ts';
 import { UpdateWrites } from '#zone-aware-update/reconcile/update-writes.ts';
 import type { UpdateControllerPorts } from '#zone-aware-update/run-zone-aware-updates.ts';
 import type { ZoneCaches } from '../zone-caches.ts';
@@ -86,6 +87,7 @@ export function zoneUpdatePorts(
     nodeZones: new NodeZoneProofs({ client, clock, zones }),
     writes: new UpdateWrites({ client, clock, unseenUpdates, proofs }),
     promotions: new WriteAttempts(),
+    lastDeletions: new LastDeletions(),
     deletions: new PodDeletions({ client, clock, log, pods: pods.freshness, open }),
     stuckAfter: config.rollout.stuckAfter,
   };

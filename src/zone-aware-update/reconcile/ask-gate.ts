@@ -1,8 +1,9 @@
 import { assertNever } from '#base/assert-never.ts';
 import type { Logger } from '#base/logger.ts';
 import { problemText } from '#base/parsed.ts';
+import { monotonic } from '#base/units.ts';
 import type { Finding } from '#check/answer.ts';
-import type { Alarms } from '#check/cloudwatch/alarms.ts';
+import type { AlarmAsking, Alarms } from '#check/cloudwatch/alarms.ts';
 import { authorized, type SecuredQuery, secretProblem } from '#check/credentials/secured-query.ts';
 import type { Ask } from '#check/open-questions.ts';
 import { askQueries } from '#check/prometheus/ask-queries.ts';
@@ -10,6 +11,7 @@ import type { Prometheus } from '#check/prometheus/prometheus.ts';
 import type { EventRecorder } from '#kubernetes/events/event-recorder.ts';
 import type { UpdateDecision } from '../plan/plan-decision.ts';
 import { tellUpdate } from '../update-reasons.ts';
+import type { LastDeletions } from './last-deletions.ts';
 import type { UpdateMoment, UpdateMomentPorts } from './update-moment.ts';
 
 /** What asking goes through. */
@@ -17,6 +19,7 @@ export interface GatePorts extends Pick<UpdateMomentPorts, 'questions' | 'creden
   readonly log: Logger;
   readonly events: EventRecorder;
   readonly alarms: Pick<Alarms, 'ask'>;
+  readonly lastDeletions: LastDeletions;
   readonly prometheus: Pick<Prometheus, 'read'>;
 }
 
@@ -44,7 +47,7 @@ export function askGate(
 
 function asking(
   gate: Extract<UpdateDecision, { kind: 'ask' }>['gate'],
-  { update, snapshot }: UpdateMoment,
+  { key, update, snapshot }: UpdateMoment,
   ports: GatePorts,
 ): Ask | undefined {
   const { spec } = snapshot.resource;
@@ -54,12 +57,22 @@ function asking(
     case 'alarm':
       return alarm === undefined
         ? undefined
-        : (signal, sent) => ports.alarms.ask(alarm, { signal, sent });
+        : (signal, sent) => ports.alarms.ask(alarm, { signal, sent, ...since(key, ports) });
     case 'query':
       return query === undefined ? undefined : askingQuery(query, update.namespace, ports);
     default:
       return assertNever(gate);
   }
+}
+
+/** What was answered before the last deletion does not say what that did to the application. */
+function since(
+  key: string,
+  { lastDeletions }: Pick<GatePorts, 'lastDeletions'>,
+): Pick<AlarmAsking, 'notBefore'> {
+  const sentAt = lastDeletions.of(key);
+  // Nor does an answer of that very millisecond.
+  return sentAt === undefined ? {} : { notBefore: monotonic(sentAt + 1) };
 }
 
 /** The Secret was read before, see `UpdateNeeds`. */

@@ -1,11 +1,13 @@
 import type { DeletePod } from '#control/decision/decision.ts';
 import type { EndedDeletion, PodDeletions } from '#control/write/pod-deletions.ts';
 import type { PodView } from '#statefulset/view.ts';
+import type { LastDeletions } from './last-deletions.ts';
 import { approve, type UpdateApprovalPorts } from './update-approval.ts';
 
 /** What deleting the pods of a step goes through. */
 export interface StepPorts extends UpdateApprovalPorts {
   readonly deletions: PodDeletions;
+  readonly lastDeletions: LastDeletions;
 }
 
 /** How many are sent at once. */
@@ -33,6 +35,7 @@ export async function deleteStep(
       approve: (deletion: DeletePod) => {
         const { basis, pod } = approve(deletion, { key, begun }, ports);
         begun.set(pod.name, pod);
+        ports.lastDeletions.sent(key, ports.clock.monotonic());
         return basis;
       },
       ended: (each: EndedDeletion) => {

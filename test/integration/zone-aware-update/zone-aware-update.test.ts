@@ -1,7 +1,7 @@
 /** ZoneAwareUpdates, carried out: zones in order, steps that grow, alarms, and what ends them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seconds } from '#base/units.ts';
+import { millis, minutes, seconds } from '#base/units.ts';
 import { ZoneUpdateStage } from './zone-update-stage.ts';
 
 async function settled(
@@ -67,6 +67,24 @@ test('an alarm that rings pauses a rollout between two steps, is asked every 10 
     stage.steps().map((step) => step.split(' ').length),
     [1, 2, 1, 4, 4],
   );
+  await stage.close();
+});
+
+test('[found R-25] an alarm that rings right after a pod was deleted holds the next step: an answer from before does not count', async () => {
+  const stage = await settled({ pauseRolloutAlarm: 'Ingesters' });
+  await stage.change('db:2');
+  await stage.until('the first step', () => stage.steps().length === 1);
+  await stage.pass(millis(300));
+  stage.source.state = 'ALARM';
+  await stage.pass(minutes(2));
+  assert.equal(stage.steps().length, 1);
+  assert.equal(stage.condition(), 'False AlarmRings');
+  stage.source.state = 'OK';
+  const from = stage.source.calls.length;
+  const began = stage.env.clock.monotonic();
+  await stage.completed('db:2');
+  const periods = Math.ceil((stage.env.clock.monotonic() - began) / 10_000);
+  assert.ok(stage.source.calls.length - from <= periods + 1, 'one call a period at most');
   await stage.close();
 });
 
