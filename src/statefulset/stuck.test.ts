@@ -104,6 +104,18 @@ const rows: Record<string, Row> = {
     seenFor: seconds(2),
     want: 'Failed, new, 58 left',
   },
+  '[found R-14] one that has run to its end, and never runs again': {
+    pod: { phase: 'Succeeded', ...never },
+    toldFor: seconds(2),
+    seenFor: seconds(2),
+    want: 'Succeeded, new, 58 left',
+  },
+  '[found R-14] one that has run to its end for a minute, after it had been ready': {
+    pod: { phase: 'Succeeded' },
+    toldFor: minutes(1),
+    seenFor: minutes(1),
+    want: 'Succeeded',
+  },
   'a pod that was never ready, and whose container runs': {
     pod: never,
     toldFor: seconds(2),

@@ -60,10 +60,13 @@ function unreadyTime(pod: PodView, { now, watched }: StuckMoment): Millis | unde
   return millis(Math.max(0, Math.min(now - since, watchedTime(pod, watched))));
 }
 
+/** Phases of pods that do not run, and of which two never will again. */
+const idlePhases: ReadonlySet<PodView['phase']> = new Set(['Pending', 'Failed', 'Succeeded']);
+
 /** Returns why it cannot run, as a person reads it; undefined where nothing is known to keep it from running. */
 function causeOf({ unready, trouble, phase }: PodView): string | undefined {
   if (unready?.isBackingOff === true) return trouble;
-  return phase === 'Pending' || phase === 'Failed' ? (trouble ?? phase) : undefined;
+  return idlePhases.has(phase) ? (trouble ?? phase) : undefined;
 }
 
 function timeLimitOf(unready: Unready, { stuckAfter }: StuckMoment): Millis | undefined {
