@@ -6,6 +6,7 @@ import { parseTimestamp } from '#base/time/timestamp.ts';
 import type { Instant, Millis } from '#base/units.ts';
 import type { AnnotationKey } from '#statefulset/known-keys.ts';
 import { LAST_DOWNSCALE, MINIMUM_TIME, minimumTimeText } from '#statefulset/last-downscale.ts';
+import { isProtected } from '#statefulset/metadata/protective-switch.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 
 const LEADER = 'grafana.com/rollout-downscale-leader' satisfies AnnotationKey;
@@ -74,9 +75,9 @@ export function referenceOf(set: StatefulSetView): Reference | undefined {
   return source.reference.value;
 }
 
-/** Reports whether `set` grows only once its leader is ready: exactly `true` (IN-15). */
+/** Reports whether `set` grows only once its leader is ready; so does a value that cannot be read (IN-15). */
 export function waitsForLeader(set: StatefulSetView): boolean {
-  return set.annotations[UPSCALE_GATE] === 'true';
+  return isProtected(set.annotations[UPSCALE_GATE]);
 }
 
 /** Returns the minimum time between the down-scales of two zones, as `set` says it; undefined without (IN-16). */

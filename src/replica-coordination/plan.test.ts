@@ -71,6 +71,16 @@ const following: Record<string, Case> = {
     zones: { a: { replicas: 4, ready: 3 }, b: { replicas: 3, annotations: follows('a', gate) } },
     does: ['b: hold LeaderNotReady'],
   },
+  'holds a follower whose wait for its leader cannot be read [found R-12]': {
+    zones: {
+      a: { replicas: 4, ready: 3 },
+      b: {
+        replicas: 3,
+        annotations: follows('a', { 'rollout-upscale-only-when-leader-ready': 'True' }),
+      },
+    },
+    does: ['b: hold LeaderNotReady'],
+  },
   '[scenario 45] lets it grow when the leader is ready': {
     zones: { a: { replicas: 4 }, b: { replicas: 3, annotations: follows('a', gate) } },
     does: ['b: 3 → 4'],

@@ -14,12 +14,16 @@ test('groupOf() takes the empty text for a group (IN-10)', () => {
 
 for (const [value, want] of [
   ['true', true],
-  ['True', false],
-  ['1', false],
-  [' true', false],
+  ['True', true],
+  ['1', true],
+  [' true', true],
+  ['yes', true],
+  ['off', true],
+  ['false', false],
+  ['False', false],
   ['', false],
 ] as const) {
-  test(`isPaused() answers ${want} for ${JSON.stringify(value)} (IN-13)`, () => {
+  test(`isPaused() answers ${want} for ${JSON.stringify(value)} (IN-13) [found R-12]`, () => {
     const set = statefulSetView({ annotations: { 'grafana.com/rollout-paused': value } });
     assert.equal(isPaused(set), want);
   });

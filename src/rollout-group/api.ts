@@ -1,6 +1,7 @@
 import type { Parsed, Problem } from '#base/parsed.ts';
 import { valid } from '#base/parsed.ts';
 import { type AnnotationKey, type KeptKey, keysOfOthersIn } from '#statefulset/known-keys.ts';
+import { isProtected } from '#statefulset/metadata/protective-switch.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import {
   defaultMaxUnavailable,
@@ -15,9 +16,9 @@ const PAUSED = 'grafana.com/rollout-paused' satisfies AnnotationKey;
 const annotationKeys = keysOfOthersIn('annotations');
 const labelKeys = keysOfOthersIn('labels');
 
-/** Reports whether the rollout of `set` is paused: exactly `true` (IN-13). */
+/** Reports whether the rollout of `set` is paused; a value that cannot be read pauses, too (IN-13). */
 export function isPaused(set: StatefulSetView): boolean {
-  return set.annotations[PAUSED] === 'true';
+  return isProtected(set.annotations[PAUSED]);
 }
 
 /** Returns the limit annotation of `set`, its default when absent, or why it cannot be read (IN-12, IN-25). */

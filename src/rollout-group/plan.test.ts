@@ -212,7 +212,17 @@ const cases: Record<string, { readonly given: GroupSnapshot; readonly want: read
     ]),
     want: ['hold a Paused', 'delete b-0 PodOutdated', 'delete b-1 PodOutdated'],
   },
-  '[scenario 33] takes no other text than "true" for paused': {
+  '[scenario 33] takes "false" for not paused': {
+    given: group([
+      zone('a', {
+        status: prev,
+        pods: allOld,
+        annotations: { 'rollout-max-unavailable': '1', 'grafana.com/rollout-paused': 'false' },
+      }),
+    ]),
+    want: ['delete a-0 PodOutdated'],
+  },
+  'takes a pause that cannot be read for one, and warns [found R-12]': {
     given: group([
       zone('a', {
         status: prev,
@@ -220,7 +230,19 @@ const cases: Record<string, { readonly given: GroupSnapshot; readonly want: read
         annotations: { 'rollout-max-unavailable': '1', 'grafana.com/rollout-paused': 'True' },
       }),
     ]),
-    want: ['delete a-0 PodOutdated'],
+    want: ['warn a InvalidSwitch', 'hold a Paused'],
+  },
+  'warns of labels that protect and cannot be read [found R-12]': {
+    given: group([
+      zone('a', {
+        labels: {
+          'rollout-group': 'ingester',
+          'grafana.com/no-downscale': 'yes',
+          'grafana.com/prepare-downscale': 'True',
+        },
+      }),
+    ]),
+    want: ['warn a InvalidSwitch', 'warn a InvalidSwitch'],
   },
   '[scenario 34] holds every zone while a paused one is unavailable (KW-3)': {
     given: group([

@@ -50,7 +50,7 @@ export const knownKeys = {
   ),
   'grafana.com/rollout-paused': annotation(
     'rollout-group',
-    'exactly `true`: its pods are left as they are',
+    '`true`: its pods are left as they are; what is neither that, `false` nor empty counts as `true`',
   ),
   'grafana.com/rollout-downscale-leader': annotation(
     'replica-coordination',
@@ -58,7 +58,7 @@ export const knownKeys = {
   ),
   'grafana.com/rollout-upscale-only-when-leader-ready': annotation(
     'replica-coordination',
-    'exactly `true`: it grows only once all pods of its leader are ready',
+    '`true`: it grows only once all pods of its leader are ready; what is neither that, `false` nor empty counts as `true`',
   ),
   'grafana.com/last-downscale': {
     ...annotation('replica-coordination', 'when it was last scaled down, as an RFC 3339 time'),
@@ -106,10 +106,13 @@ export const knownKeys = {
   'grafana.com/prepare-downscale-http-port': annotation('admission', 'the port of that path'),
 
   'rollout-group': label('rollout-group', 'its group; the empty value is a group, too'),
-  'grafana.com/no-downscale': label('admission', 'exactly `true`: its replicas are not lowered'),
+  'grafana.com/no-downscale': label(
+    'admission',
+    '`true`: its replicas are not lowered; what is neither that, `false` nor empty counts as `true`',
+  ),
   'grafana.com/prepare-downscale': label(
     'admission',
-    'exactly `true`: its pods are asked to prepare before its replicas are lowered',
+    '`true`: its pods are asked to prepare before its replicas are lowered; what is neither that, `false` nor empty counts as `true`',
   ),
 
   'sts.plus/phasedRollout': mark('phased-rollout', 'the PhasedRollout that moves it'),

@@ -139,7 +139,7 @@ function isTheSame(live: Document, { uid, from }: Shrinking): boolean {
   return documentAt(live, 'metadata')['uid'] === uid && replicasOf(live, 1) === from;
 }
 
-/** `true` where the set asks for preparation, undefined where it says that it does not. */
+/** `true` where the set asks for preparation, also in a word that cannot be read; undefined where it says that it does not. */
 function labelOf(live: Document): 'true' | 'unreadable' | undefined {
   const metadata = live['metadata'];
   if (!isDocument(metadata)) return metadata === undefined ? undefined : 'unreadable';
@@ -148,7 +148,9 @@ function labelOf(live: Document): 'true' | 'unreadable' | undefined {
     if (texts === undefined || texts === null) continue;
     if (!isDocument(texts) || !Object.values(texts).every(isTextOrNull)) return 'unreadable';
   }
-  return documentAt(metadata, 'labels')[PREPARE] === 'true' ? 'true' : undefined;
+  const word = documentAt(metadata, 'labels')[PREPARE];
+  const isOff = typeof word !== 'string' || ['', 'false'].includes(word.trim().toLowerCase());
+  return isOff ? undefined : 'true';
 }
 
 function problemOfCalls(

@@ -222,7 +222,11 @@ function mayChangeTo(next: Seen, { request, old, name }: Change): boolean {
 }
 
 function isFree(labels: Document | undefined, name: Guard): boolean {
-  return labels !== undefined && own(labels, `grafana.com/${name}`) !== 'true';
+  if (labels === undefined) return false;
+  const word = textOf(own(labels, `grafana.com/${name}`))
+    .trim()
+    .toLowerCase();
+  return word === '' || word === 'false';
 }
 
 /** Only sets are prepared; for all else that is governed there is one answer. */

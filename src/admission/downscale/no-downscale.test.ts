@@ -70,9 +70,28 @@ const table: Record<string, readonly [AdmissionRequest, ReviewDecision]> = {
     denied(set, 2, 1),
   ],
   'allows an object without the label [admission 16]': [between(2, 1, { labels: {} }), allowed],
-  'allows any other value of the label [admission 17]': [
-    between(2, 1, { labels: { 'grafana.com/no-downscale': 'True' } }),
+  'allows what the label says "false" of [admission 17]': [
+    between(2, 1, { labels: { 'grafana.com/no-downscale': 'false' } }),
     allowed,
+  ],
+  'allows what the label says nothing of [admission 17]': [
+    between(2, 1, { labels: { 'grafana.com/no-downscale': '' } }),
+    allowed,
+  ],
+  'denies where the label cannot be read, and says what would be right [found R-12]': [
+    between(2, 1, { labels: { 'grafana.com/no-downscale': 'True' } }),
+    {
+      isAllowed: false,
+      message:
+        'downscale of statefulsets/ingester-zone-a in test from 2 to 1 replicas is not allowed because it has the label \'grafana.com/no-downscale=True\': metadata.labels["grafana.com/no-downscale"] must be "true" or "false": got "True"; it counts as "true"',
+    },
+  ],
+  'denies replicas that are no count where the label cannot be read [found R-12]': [
+    updateRequest(
+      { ...workload(3, { labels: { 'grafana.com/no-downscale': '1' } }), spec: { replicas: '3' } },
+      workload(1),
+    ),
+    doubted('the old object cannot be read: spec.replicas must be an integer from 0 to 2147483647'),
   ],
   'allows growth [admission 18]': [between(2, 3), allowed],
   'allows equal replicas [admission 19]': [between(2, 2), allowed],
@@ -183,6 +202,16 @@ test('noDownscale() reads a Scale without replicas as 0 [admission 32]', async (
   await bed.store({ labels: governed });
   const decision = await bed.review(bed.noDownscale, scaleRequest(2, undefined));
   assert.deepEqual(decision, denied(set, 2, 0));
+});
+
+test('noDownscale() denies a Scale of a set whose label cannot be read [found R-12]', async () => {
+  await using bed = await AdmissionBed.open();
+  await bed.store({ labels: { 'grafana.com/no-downscale': 'yes' } });
+  assert.deepEqual(await bed.review(bed.noDownscale, scaleRequest(2, 1)), {
+    isAllowed: false,
+    message:
+      'downscale of statefulsets/ingester-zone-a in test from 2 to 1 replicas is not allowed because it has the label \'grafana.com/no-downscale=yes\': metadata.labels["grafana.com/no-downscale"] must be "true" or "false": got "yes"; it counts as "true"',
+  });
 });
 
 test('noDownscale() asks nothing about a Scale that does not shrink', async () => {

@@ -1,3 +1,5 @@
+import { problemText } from '#base/parsed.ts';
+import { isProtected, switchProblem } from '#statefulset/metadata/protective-switch.ts';
 import { NO_DOWNSCALE, refusalText } from '../review/downscale-text.ts';
 import { type AdmissionRequest, deny, type ReviewDecision } from '../review/review.ts';
 import { type ReplicaChange, replicaChange, type Wording } from './plan-replica-change.ts';
@@ -21,11 +23,16 @@ export function planNoDownscale(request: AdmissionRequest): ReplicaChange {
   return { kind: 'settled', decision };
 }
 
-/** Denies where the label says so, and only there. @param value that of the label */
+/** Denies unless the label is absent or says "off". @param value that of the label */
 export function judgeLabel(
   { request, change }: Decrease,
   value: string | undefined,
 ): ReviewDecision {
-  if (value !== 'true') return change.ungoverned;
-  return deny(refusalText(request, change.shrinkage, `it has the label '${NO_DOWNSCALE}=true'`));
+  if (value === undefined || !isProtected(value)) return change.ungoverned;
+  const problem = switchProblem(NO_DOWNSCALE, value);
+  const why =
+    problem === undefined
+      ? `it has the label '${NO_DOWNSCALE}=true'`
+      : `it has the label '${NO_DOWNSCALE}=${value}': ${problemText(problem)}`;
+  return deny(refusalText(request, change.shrinkage, why));
 }

@@ -1,3 +1,4 @@
+import { isProtected } from '#statefulset/metadata/protective-switch.ts';
 import type { Shrinkage } from '../review/downscale-text.ts';
 import { targetText } from '../review/downscale-text.ts';
 import {
@@ -27,7 +28,7 @@ export type ReplicaChange =
 
 /** The words of one webhook. */
 export interface Wording {
-  /** The label whose value `true` makes an object governed. */
+  /** The switch that makes an object governed. */
   readonly label: string;
   /** How the peer speaks of a type without replicas. */
   readonly foreign: (which: 'old' | 'new', text: string) => string;
@@ -120,7 +121,7 @@ function readLabels(object: Unusable): ReadonlyMap<string, string> | undefined {
 
 /** Reports whether the labels show that the object is not governed. */
 function isFree(labels: ReadonlyMap<string, string> | undefined, { label }: Wording): boolean {
-  return labels !== undefined && labels.get(label) !== 'true';
+  return labels !== undefined && !isProtected(labels.get(label));
 }
 
 /** Returns why something is denied that could not be read (D-25). */

@@ -1,11 +1,12 @@
 import type { JsonObject, JsonValue } from '#base/json.ts';
-import type { Parsed } from '#base/parsed.ts';
+import type { Parsed, Problem } from '#base/parsed.ts';
 import { quoted } from '#base/text/quoted.ts';
 import { endpointAt } from '#pod-http/pod-endpoint.ts';
 import { type PodUrl, podUrls } from '#pod-http/pod-url.ts';
 import { GROUP_LABEL } from '#statefulset/group.ts';
 import type { AnnotationKey } from '#statefulset/known-keys.ts';
 import { LAST_DOWNSCALE } from '#statefulset/last-downscale.ts';
+import { isProtected, switchProblem } from '#statefulset/metadata/protective-switch.ts';
 import { objectAt, stringAt } from '#statefulset/parse-fields.ts';
 import { PREPARE_DOWNSCALE } from '../review/downscale-text.ts';
 import { annotationsOf, labelsOf } from './parse-workload.ts';
@@ -17,6 +18,8 @@ const PATH = 'grafana.com/prepare-downscale-http-path' satisfies AnnotationKey;
 export interface PreparedSet {
   /** Whether its label asks for preparation. */
   readonly isPrepared: boolean;
+  /** What is wrong with that label, which asks all the same. */
+  readonly switchProblem: Problem | undefined;
   readonly port: string;
   readonly path: string;
   readonly serviceName: string;
@@ -39,8 +42,10 @@ export function preparedSetOf(raw: JsonObject): PreparedSet | string {
   const spec = objectAt(raw, 'spec');
   const ordinalsStart = ordinalsStartOf(objectAt(spec, 'ordinals'));
   if (typeof ordinalsStart === 'string') return ordinalsStart;
+  const asks = labels.value.get(PREPARE_DOWNSCALE);
   return {
-    isPrepared: labels.value.get(PREPARE_DOWNSCALE) === 'true',
+    isPrepared: isProtected(asks),
+    switchProblem: switchProblem(PREPARE_DOWNSCALE, asks),
     group: labels.value.get(GROUP_LABEL) ?? '',
     port: annotations.value.get(PORT) ?? '',
     path: annotations.value.get(PATH) ?? '',

@@ -279,6 +279,30 @@ test('prepareDownscale() allows when all pods agree, and notes the time [admissi
   assert.equal(await bed.lastDownscale(NAME), T0_TEXT);
 });
 
+/** What is said of a label that asks for preparation in a word that cannot be read. */
+const oddSwitch =
+  'metadata.labels["grafana.com/prepare-downscale"] must be "true" or "false": got "True"; it counts as "true"';
+const oddLabels = { ...alone, 'grafana.com/prepare-downscale': 'True' };
+
+test('prepareDownscale() prepares pods of a set whose label cannot be read, and warns [found R-12]', async () => {
+  await using bed = await AdmissionBed.open();
+  await bed.store(lone({ labels: oddLabels }));
+  assert.deepEqual(await bed.downscale(NAME, 3, 1), { ...success(), warnings: [oddSwitch] });
+  assert.deepEqual(bed.fleet.story(), ['POST my-sts-2', 'POST my-sts-1']);
+});
+
+test('prepareDownscale() names a label that cannot be read where it denies [found R-12]', async () => {
+  await using bed = await AdmissionBed.open();
+  const annotations = { ...prepared.annotations, 'grafana.com/prepare-downscale-http-port': '' };
+  await bed.store(lone({ labels: oddLabels, annotations }));
+  assert.deepEqual(
+    await bed.downscale(NAME, 3, 1),
+    deny(
+      `${refusal('the grafana.com/prepare-downscale-http-port annotation is not set or empty.')} (${oddSwitch})`,
+    ),
+  );
+});
+
 test('prepareDownscale() takes it back when one pod refuses [admission 46]', async () => {
   await using bed = await AdmissionBed.open();
   bed.fleet.behave({ kind: 'answer', status: 500 }, 'my-sts-2');

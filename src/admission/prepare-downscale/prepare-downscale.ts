@@ -1,9 +1,11 @@
 import { errorOf } from '#base/error-of.ts';
+import { problemText } from '#base/parsed.ts';
 import { SparseLog } from '#base/sparse-log.ts';
 import { seconds } from '#base/units.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import { isNotFound } from '#kubernetes/transport/api-error.ts';
 import type { PodUrl } from '#pod-http/pod-url.ts';
+import { isProtected } from '#statefulset/metadata/protective-switch.ts';
 import { type LiveSet, liveSetOf } from '../downscale/live-set.ts';
 import { missingAddress, type PreparedSet, preparationUrls } from '../downscale/prepared-set.ts';
 import { scaleTarget } from '../downscale/scale-target.ts';
@@ -98,7 +100,7 @@ class PrepareDownscale {
     const decrease = { request, shrinkage, ungoverned };
     if (old.is === 'StatefulSet') {
       // That warning has no effect; all that has one rests on the live set.
-      if (old.labels.get(PREPARE_DOWNSCALE) !== 'true') return ungoverned;
+      if (!isProtected(old.labels.get(PREPARE_DOWNSCALE))) return ungoverned;
       const absent = (): ReviewDecision => deny(refusalText(request, shrinkage, differentSet));
       return this.#judgeLive({ ...decrease, absent }, context);
     }
@@ -135,11 +137,12 @@ class PrepareDownscale {
     try {
       const live = await this.#liveSet(decrease, context.deadline());
       if (live.kind === 'refused') return live.decision;
-      const checked = this.#preparable(decrease, live.set.set);
-      if (checked.kind === 'settled') return checked.decision;
+      const { set: found, generation } = live.set;
+      const checked = this.#preparable(decrease, found);
+      if (checked.kind === 'settled') return withSwitchProblem(checked.decision, found);
       const { set, urlOf } = checked;
-      const { generation } = live.set;
-      return await this.#alone({ request, shrinkage, set, urlOf, generation }, context);
+      const downscale = { request, shrinkage, set, urlOf, generation };
+      return withSwitchProblem(await this.#alone(downscale, context), found);
     } finally {
       leave();
     }
@@ -209,6 +212,15 @@ function refused(decision: ReviewDecision): {
   readonly decision: ReviewDecision;
 } {
   return { kind: 'refused', decision };
+}
+
+/** Adds to `decision` what is wrong with the label that asks for preparation: it is the reason why anything was judged. */
+function withSwitchProblem(decision: ReviewDecision, set: PreparedSet | string): ReviewDecision {
+  const problem = typeof set === 'string' ? undefined : set.switchProblem;
+  if (problem === undefined) return decision;
+  const text = problemText(problem);
+  if (!decision.isAllowed) return { ...decision, message: `${decision.message} (${text})` };
+  return { ...decision, warnings: [...(decision.warnings ?? []), text] };
 }
 
 const tooManyPods = `more than ${mostPods} pods would have to be prepared: scale down in steps of at most ${mostPods}`;

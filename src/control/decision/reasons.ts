@@ -229,6 +229,10 @@ export const reasonCatalogue = {
     'rollout-max-unavailable cannot be read; 1 is used.',
     'Use an integer from 1 to 2147483647, or a percentage from 1% to 100%.',
   ),
+  InvalidSwitch: warn(
+    'A label or an annotation that protects is neither "true" nor "false"; it counts as "true".',
+    'Write true, or false, or remove it.',
+  ),
   MisplacedKey: warn(
     'A known key is set as an annotation although it is read as a label, or the other way round.',
     'Move it to where the message says.',

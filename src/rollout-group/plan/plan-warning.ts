@@ -1,6 +1,8 @@
+import { problemText } from '#base/parsed.ts';
 import type { Decision } from '#control/decision/decision.ts';
 import { because, setRef } from '#control/decision/refs.ts';
 import type { SetSnapshot } from '#control/watch/group-sets.ts';
+import { switchProblems } from '#statefulset/metadata/protective-switch.ts';
 import { maxUnavailableOf, misplacedKeys } from '../api.ts';
 import { orphanNames } from './plan-zone.ts';
 
@@ -8,6 +10,7 @@ import { orphanNames } from './plan-zone.ts';
 export function planWarnings(sets: readonly SetSnapshot[]): readonly Decision[] {
   return sets.flatMap((snapshot) => [
     ...invalidLimit(snapshot),
+    ...invalidSwitches(snapshot),
     ...misplaced(snapshot),
     ...missingNameLabel(snapshot),
     ...orphans(snapshot),
@@ -19,6 +22,15 @@ function invalidLimit({ set }: SetSnapshot): readonly Decision[] {
   if (parsed.kind === 'valid') return [];
   const message = `StatefulSet "${set.name}": ${parsed.problem.path} ${parsed.problem.message}; 1 is used`;
   return [{ kind: 'warn', set: setRef(set), because: because('InvalidMaxUnavailable', message) }];
+}
+
+/** Warns of switches of any room: the pass of a group sees each set of the group, whichever switches it has. */
+function invalidSwitches({ set }: SetSnapshot): readonly Decision[] {
+  return switchProblems(set).map((problem) => ({
+    kind: 'warn',
+    set: setRef(set),
+    because: because('InvalidSwitch', `StatefulSet "${set.name}": ${problemText(problem)}`),
+  }));
 }
 
 function misplaced({ set }: SetSnapshot): readonly Decision[] {
