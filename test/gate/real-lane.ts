@@ -45,6 +45,11 @@ export const realGate: readonly GateTopic[] = [
     why: 'the one feature gate that changes how pods are replaced',
   },
   {
+    file: 'test/real/control-plane/refused-deletions.test.ts',
+    titles: ['a webhook in the way of a write, on a real API server'],
+    why: 'a text of the API server says that nothing was stored: a newer one may word it otherwise',
+  },
+  {
     file: 'test/real/custom-resources/bedrock.test.ts',
     titles: ['bedrock on a real control plane'],
     why: 'a quarter of a minute for all of the deploy tools',

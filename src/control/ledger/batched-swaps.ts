@@ -228,10 +228,11 @@ function isSame<Answer>({ changes: one }: Swap<Answer>, { changes: other }: Swap
 function setbackOf(error: unknown): 'outdated' | 'lost' | 'failed' | 'refused' {
   if (error instanceof OutdatedSwapError) return 'outdated';
   if (hasLostSwap(error)) return 'lost';
-  const mayPass = isOutcomeUnknown(error) || error instanceof TransportError || isThrottled(error);
+  const mayPass = isOutcomeUnknown(error) || error instanceof TransportError || isPassing(error);
   return mayPass ? 'failed' : 'refused';
 }
 
-function isThrottled(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 429;
+/** Reports whether the server throttles, or fails: also by a webhook that it cannot ask. */
+function isPassing(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 429 || error.status >= 500);
 }

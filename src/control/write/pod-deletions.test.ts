@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { monotonic, seconds } from '#base/units.ts';
-import { MalformedAnswerError } from '#kubernetes/transport/api-error.ts';
+import { ApiError, MalformedAnswerError } from '#kubernetes/transport/api-error.ts';
 import { TransportError } from '#kubernetes/transport/transport.ts';
 import { ingesterGroup } from '#support/objects/objects.ts';
 import { T0 } from '#support/objects/views.ts';
@@ -224,6 +224,19 @@ const outcomes: Record<string, Outcome> = {
   '403': { happens: refuse(refusal(403)), isLeaving: false, kind: 'failed' },
   '429': { happens: refuse(refusal(429)), isLeaving: false, kind: 'failed' },
   '500': { happens: refuse(refusal(500)), isLeaving: true, kind: 'failed' },
+  'that a webhook cannot be asked [found R-8]': {
+    happens: refuse(
+      new ApiError(refusal(500).call, {
+        status: 500,
+        reason: 'InternalError',
+        message:
+          'Internal error occurred: failed calling webhook "guard.test.example": connection refused',
+        details: {},
+      }),
+    ),
+    isLeaving: false,
+    kind: 'failed',
+  },
   '504': { happens: refuse(refusal(504)), isLeaving: true, kind: 'failed' },
   'no answer in time': {
     happens: refuse(new TransportError('late', 'timeout')),

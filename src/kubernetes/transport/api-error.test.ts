@@ -23,6 +23,10 @@ import { TransportError } from './transport.ts';
 
 const call: Call = { verb: 'patch', kind: 'Pod', namespace: 'demo', name: 'a' };
 
+function said(status: number, message: string): ApiError {
+  return new ApiError(call, { status, reason: 'InternalError', message, details: {} });
+}
+
 function answered(status: number, verb: Call['verb'] = 'patch'): ApiError {
   return new ApiError({ ...call, verb }, { status, reason: '', message: 'no', details: {} });
 }
@@ -119,6 +123,32 @@ const outcomes: Record<string, { readonly error: unknown; readonly want: boolean
   'a request that was not sent': { error: new TransportError('x', 'not-sent'), want: false },
   'a 500': { error: answered(500), want: true },
   'a 409': { error: answered(409), want: false },
+  'a 500 of a webhook that cannot be asked [found R-8]': {
+    error: said(
+      500,
+      'Internal error occurred: failed calling webhook "guard.test.example": failed to call webhook: Post "https://127.0.0.1:1/nobody?timeout=1s": dial tcp 127.0.0.1:1: connect: connection refused',
+    ),
+    want: false,
+  },
+  'a 504 of a webhook that denies [found R-8]': {
+    error: said(504, 'admission webhook "guard.test.example" denied the request: not now'),
+    want: false,
+  },
+  'a 500 that speaks of a webhook elsewhere': {
+    error: said(500, 'etcdserver: request timed out after failed calling webhook "guard": x'),
+    want: true,
+  },
+  'a 504 of a request that took too long': {
+    error: said(
+      504,
+      'Timeout: request did not complete within requested timeout - context deadline exceeded',
+    ),
+    want: true,
+  },
+  'a 500 of etcd': {
+    error: said(500, 'etcdserver: request timed out'),
+    want: true,
+  },
   'a malformed answer': { error: new MalformedAnswerError(call, 200, 'x'), want: true },
   'a bug': { error: new Error('x'), want: false },
 };

@@ -37,6 +37,8 @@ export class ApiError extends Error {
   readonly retry: Retry;
   /** How long the server asks to wait. */
   readonly retryAfter: Millis | undefined;
+  /** Whether admission refused the call: whatever the status, nothing was stored. */
+  readonly isAdmissionRefusal: boolean;
 
   constructor(call: Call, refusal: ApiRefusal, options?: ErrorOptions) {
     const code = `${refusal.status} ${refusal.reason}`.trim();
@@ -47,6 +49,7 @@ export class ApiError extends Error {
     this.details = refusal.details;
     this.retry = isUnmetUid(refusal) ? 'immediate' : retryOf(refusal.status);
     this.retryAfter = refusal.retryAfter;
+    this.isAdmissionRefusal = admissionRefusal.test(refusal.message);
   }
 }
 
@@ -80,6 +83,14 @@ function describeCall(call: Call): string {
     ? `${verb} ${kind}`
     : `${verb} ${kind} in namespace "${namespace}"`;
 }
+
+/**
+ * How an API server words that a webhook could not be asked, or denied; the webhook chooses the status of its denial. Webhooks are
+ * asked before a write is stored. Seen on a real API server for deletions, evictions and patches, by both kinds of webhooks. No other
+ * 5xx says by its text that nothing was stored: of a timeout of the request, or of etcd, the write may have had its effect.
+ */
+const admissionRefusal =
+  /^(?:Internal error occurred: failed calling webhook ".+?": |admission webhook ".+?" denied the request)/;
 
 // 400, 404, 409 … are answered alike by every healthy server; 401 and 403 pass when tokens and roles catch up.
 const neverHelped: ReadonlySet<number> = new Set([400, 405, 406, 411, 413, 414, 415, 422]);
@@ -148,12 +159,12 @@ export function isInvalid(error: unknown): error is ApiError {
 
 /**
  * Reports whether the server may have carried the call out although the caller got an error: no answer after sending, an
- * answer that cannot be read, or a 5xx (reliability rule 7). The intent stays until there is evidence.
+ * answer that cannot be read, or a 5xx (reliability rule 7) that admission did not give. The intent stays until there is evidence.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (error instanceof TransportError) return error.failure !== 'not-sent';
   if (error instanceof MalformedAnswerError) return true;
-  return error instanceof ApiError && error.status >= 500;
+  return error instanceof ApiError && error.status >= 500 && !error.isAdmissionRefusal;
 }
 
 /** Reports whether `error` is how a request ended, by an answer or without one, and no fault of this program. */
