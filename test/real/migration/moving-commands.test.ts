@@ -31,8 +31,13 @@ describe('the commands of docs/moving.md', { skip: kubectlMissing() }, () => {
   }, async (context) => {
     const stage = await open(context);
     if (stage === undefined) return;
-    const [end = '', change = '', ...rest] = await blocksUnder('From the peer');
+    const [look = '', end = '', change = '', ...rest] = await blocksUnder('From the peer');
     assert.deepEqual(rest, []);
+    const pause = 'kubectl -n "$NAMESPACE" annotate statefulset --all grafana.com/rollout-paused';
+    await stage.sh(`${pause}=Yes`);
+    assert.match(await stage.sh(look), /^ +3 +grafana\.com\/rollout-paused: "Yes"$/m);
+    await stage.sh(`${pause}-`);
+    assert.equal(await stage.sh(look), '');
     const back = await blocksUnder('From this program');
     assert.equal(back.length, 4);
     const hasBoth = await stage.hasBoth(async () => {
