@@ -140,6 +140,11 @@ export const realGate: readonly GateTopic[] = [
     why: 'takes no time',
   },
   {
+    file: 'test/real/install/take-away.test.ts',
+    titles: ['the commands of the README that take the operator away'],
+    why: 'what people copy when a namespace does not end',
+  },
+  {
     file: 'test/real/migration/moving-commands.test.ts',
     titles: ['the commands of docs/moving.md'],
     why: 'what people copy from the page',
