@@ -12,6 +12,9 @@ export interface SharedTexts {
   readonly configMap: KubernetesObject | undefined;
 }
 
+/** What a ConfigMap is read and written through. */
+export type ConfigMapClient = Pick<Client, 'create' | 'get' | 'replace'>;
+
 /** What becomes of the keys of the ConfigMap; undefined: they go. */
 export type TextChanges = ReadonlyMap<string, string | undefined>;
 
@@ -20,10 +23,10 @@ export type TextChanges = ReadonlyMap<string, string | undefined>;
  * and keeps all that it does not change.
  */
 export class SharedConfigMap {
-  readonly #client: Client;
+  readonly #client: ConfigMapClient;
   readonly #key: { readonly namespace: string; readonly name: string };
 
-  constructor(client: Client, key: { readonly namespace: string; readonly name: string }) {
+  constructor(client: ConfigMapClient, key: { readonly namespace: string; readonly name: string }) {
     this.#client = client;
     this.#key = key;
   }

@@ -33,8 +33,6 @@ export interface ZoneDisruptionBudgetPorts {
   readonly client: Client;
   /** Where the ledgers are: the namespace of the operator (D-33). */
   readonly ledgerNamespace: string;
-  /** Called once where the Role permits no ledger to be stored, with the verb that it refuses. */
-  readonly onLedgerRefused?: ((verb: string) => void) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly budgets: Informer<ZoneBudgetView>;

@@ -3,20 +3,20 @@ import type { Clock } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import { type Millis, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
 import { type AllowedHosts, hostVerdict } from '#kubernetes/outgoing/allowed-hosts.ts';
-import { RefusedAddressError } from '#kubernetes/outgoing/checked-lookup.ts';
 import type { AddressRules } from '#kubernetes/outgoing/refused-address.ts';
 import type { Environment } from '#kubernetes/transport/proxy.ts';
 import type { ServerTrust } from '#kubernetes/transport/server-trust.ts';
-import {
-  AnswerTooLongError,
-  TransportError,
-  type TransportResponse,
-} from '#kubernetes/transport/transport.ts';
-import type { NoReading } from '../answer.ts';
+import type { TransportResponse } from '#kubernetes/transport/transport.ts';
 import { AnswerRoom } from '../http/answer-room.ts';
-import { hasMoreParts } from '../http/json-structure.ts';
 import { type Server, ServerPools } from '../http/server-pools.ts';
-import { parseReading } from './parse-reading.ts';
+import {
+  type Failure,
+  failed,
+  failureOf,
+  type Mask,
+  readingOf,
+  shortened,
+} from './prometheus-answer.ts';
 import { type Hop, hopAfter, mostHops } from './prometheus-hop.ts';
 import { type PrometheusUrl, queryTarget, readPrometheusUrl } from './prometheus-url.ts';
 import { type QueryHeader, sentHeaders } from './query-headers.ts';
@@ -228,13 +228,8 @@ interface Way {
   readonly server: Server;
   readonly signal: AbortSignal;
   readonly deadline: Monotonic;
-  /** Returns a text without what was sent as a secret. */
   readonly masked: Mask;
 }
-
-type Mask = (text: string | undefined) => string;
-
-type Failure = Extract<QueryReading, { kind: 'error' }>;
 
 const givenUp: Failure = { kind: 'error', reason: 'GivenUp', message: 'the question was given up' };
 
@@ -249,54 +244,6 @@ const noRoom: Failure = {
   reason: 'TooLong',
   message: 'too much is answered at once, and its answer is the longest',
 };
-
-function failed(reason: NoReading, message: string): Failure {
-  return { kind: 'error', reason, message };
-}
-
-function failureOf(error: Error, { url }: Hop): Failure {
-  const cause = error instanceof TransportError && error.cause !== undefined ? error.cause : error;
-  const { message } = errorOf(cause);
-  if (cause instanceof AnswerTooLongError) return failed('TooLong', `${message}: ${fewer}`);
-  if (cause instanceof RefusedAddressError) return failed('BadConfiguration', message);
-  return failed('Unreachable', `no answer of ${url.host}: ${shortened(message)}`);
-}
-
-function readingOf(answer: TransportResponse, masked: Mask): QueryReading {
-  const { status, headers } = answer;
-  const encoding = headers['content-encoding'] ?? '';
-  if (status < 400 && !/^(?:identity)?$/i.test(encoding.trim())) {
-    return failed('Unreadable', 'its answer is compressed, which was not asked for');
-  }
-  if (hasMoreParts(answer.body, mostParts)) {
-    return failed('TooLong', `its answer has more than ${mostParts} objects and lists: ${fewer}`);
-  }
-  const body = masked(Buffer.from(answer.body).toString());
-  if (status >= 400) return failed('Refused', `it answers ${status}${ownErrorIn(body)}`);
-  const parsed = parseReading(body);
-  if (parsed.kind === 'valid') return parsed.value;
-  const { path, message } = parsed.problem;
-  return failed('Unreadable', `its answer (${status}) is not from Prometheus: ${path} ${message}`);
-}
-
-/**
- * Returns the error that Prometheus itself states in a refusal, as the end of a sentence. Any other text is not repeated: the
- * author of a query may read nothing by it that only this program can reach.
- */
-function ownErrorIn(body: string): string {
-  const parsed = parseReading(body);
-  const isOwn = parsed.kind === 'valid' && parsed.value.kind === 'error';
-  return isOwn && parsed.value.kind === 'error' ? `: ${parsed.value.message}` : '';
-}
-
-/** A series of an instant query has three. */
-const mostParts = 4_096;
-const fewer = 'have the query give fewer series, as sum() does';
-const longestShown = 300;
-
-function shortened(text: string): string {
-  return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
-}
 
 /** Joins parts to a key. Credentials are part of it: requests with one must not wait for requests with another. */
 function keyOf(parts: readonly unknown[]): string {

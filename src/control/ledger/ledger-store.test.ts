@@ -3,10 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonValue } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
-import type { Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { refusal } from '#support/rollouts/group-world.ts';
-import { LedgerStore } from './ledger-store.ts';
+import { LedgerStore, type LedgerStoreOptions } from './ledger-store.ts';
 
 const key = { namespace: 'ops', name: 'ledger' };
 const options = { timeout: seconds(5) };
@@ -29,11 +28,12 @@ class Server {
   readonly store: LedgerStore;
 
   constructor() {
-    const client = {
+    const client: LedgerStoreOptions['client'] = {
       get: () => this.#got(),
       create: () => Promise.reject(refusal(this.create ?? 409)),
-      raw: ({ body }: { readonly body: JsonValue }) => this.#review(JSON.stringify(body)),
-    } as unknown as Client;
+      replace: () => Promise.reject(refusal(500)),
+      raw: ({ body }) => this.#review(JSON.stringify(body)),
+    };
     this.store = new LedgerStore({
       client,
       key,

@@ -2,6 +2,7 @@ import { canI } from '#kubernetes/authorization/access-review.ts';
 import type { CallOptions, Client } from '#kubernetes/client.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
 import {
+  type ConfigMapClient,
   SharedConfigMap,
   type SharedTexts,
   type TextChanges,
@@ -10,7 +11,7 @@ import { type ApiError, isForbidden } from '#kubernetes/transport/api-error.ts';
 
 /** What {@link LedgerStore} works with. */
 export interface LedgerStoreOptions {
-  readonly client: Client;
+  readonly client: ConfigMapClient & Pick<Client, 'raw'>;
   /** Of the ConfigMap. */
   readonly key: { readonly namespace: string; readonly name: string };
   /** Returns the term in which this process leads; undefined while it does not. */

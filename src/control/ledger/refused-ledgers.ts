@@ -11,7 +11,7 @@ export class RefusedLedgers {
   #isTold = false;
 
   /** @param onRefused called once, with the verb that was refused */
-  constructor(log: Logger, onRefused: ((verb: string) => void) | undefined) {
+  constructor(log: Logger, onRefused?: (verb: string) => void) {
     this.#log = log;
     this.#onRefused = onRefused;
   }

@@ -31,7 +31,7 @@ const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
  * @throws never: a review that fails, or whose answer makes no sense, is `unknown` with the reason
  */
 export async function canI(
-  client: Client,
+  client: Pick<Client, 'raw'>,
   access: Access,
   options?: CallOptions,
 ): Promise<AccessAnswer> {

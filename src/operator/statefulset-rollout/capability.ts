@@ -2,6 +2,7 @@ import { aborted } from '#base/async/aborted.ts';
 import { seconds } from '#base/units.ts';
 import type { OwnersOfSets } from '#control/watch/owners-of-sets.ts';
 import type { Informer } from '#kubernetes/informer/informer.ts';
+import { objectKey } from '#kubernetes/object-key.ts';
 import { createWorkQueue } from '#kubernetes/queue/rate-limited-queue.ts';
 import type { WorkQueue } from '#kubernetes/queue/work-queue.ts';
 import { parseAddressedPod } from '#statefulset/parse-addressed-pod.ts';
@@ -83,7 +84,7 @@ async function reconcile(
   });
   asked.budgets.follow(ports.letGo);
   asked.onBudgetChange(() => {
-    for (const each of rollouts.lister.list()) queue.add(`${each.namespace}/${each.name}`);
+    for (const each of rollouts.lister.list()) queue.add(objectKey(each));
   });
   try {
     return await runStatefulsetRollouts({ ...ports, ...standing }, signal);
@@ -102,7 +103,7 @@ function wakeByOwners(
   rollouts: Pick<Informer<RolloutView>, 'lister'>,
   queue: WorkQueue,
 ): void {
-  const wake = ({ namespace, name }: RolloutView): void => queue.add(`${namespace}/${name}`);
-  owners.onChange((set) => rolloutsOf(rollouts, set).forEach(wake));
-  owners.onState(() => [...rollouts.lister.list()].forEach(wake));
+  owners.onChange((set) => {
+    for (const each of rolloutsOf(rollouts, set)) queue.add(objectKey(each));
+  });
 }

@@ -15,7 +15,7 @@ export function isToBeChecked(
 ): boolean {
   const { currentRevision, updateRevision } = set.status;
   if (updateRevision === '' || currentRevision !== updateRevision) return false;
-  const older = pods.filter((pod) => isCounted(set, pod) && isMadeOver(set, pod));
+  const older = pods.filter((pod) => isMadeOver(set, pod) && isCounted(set, pod));
   if (!older.some((pod) => isOutdated(pod, updateRevision))) return false;
   // Where another revision was being rolled out, one that older pods run is the one from before.
   const isAnother = status.updateRevision !== updateRevision;

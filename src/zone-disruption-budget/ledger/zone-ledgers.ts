@@ -30,8 +30,6 @@ export interface ZoneLedgerPorts {
   leader(viewProvenAt: Monotonic | undefined): Leader | undefined;
   /** Returns the disruptions of this process that are under way. */
   begun(): readonly Begun[];
-  /** Called once where the Role permits no ledger to be stored, with the verb that it refuses. */
-  readonly onLedgerRefused?: ((verb: string) => void) | undefined;
 }
 
 interface Kept {
@@ -48,7 +46,7 @@ export class ZoneLedgers {
 
   constructor(ports: ZoneLedgerPorts) {
     this.#ports = ports;
-    this.#refused = new RefusedLedgers(ports.log, ports.onLedgerRefused);
+    this.#refused = new RefusedLedgers(ports.log);
   }
 
   /** Returns the ledger of `budget`, which says `spec`. */

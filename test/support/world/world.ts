@@ -35,6 +35,7 @@ import {
 import type { LogEntry } from './world-log.ts';
 import { OPERATOR_USER, type OperatorRun, WorldOperator } from './world-operator.ts';
 import { WorldRecord } from './world-record.ts';
+import { createNamespace, patchSetOf, podOf, templateOf } from './world-requests.ts';
 
 /** What differs from the usual world. */
 export interface WorldOptions extends SetOptions, EnvironmentOptions {
@@ -99,7 +100,7 @@ export class World {
     const cluster = await createCluster({ clock, seed: options.seed ?? 1 });
     const world = new World(cluster, options, clock);
     await world.run(Promise.all([world.#controllers.ready, world.kubelet.ready]));
-    await world.run(world.#createNamespace());
+    await world.run(createNamespace(world.admin));
     await world.addGroup(GROUP);
     return world;
   }
@@ -189,7 +190,9 @@ export class World {
   /** Gives every zone, or some, a new image; the rollout that people start. */
   async setImage(image: string, zones: readonly string[] = this.zones): Promise<void> {
     const document = templateOf(image);
-    await this.run(Promise.all(zones.map((zone) => this.#patch(setName(zone), document))));
+    await this.run(
+      Promise.all(zones.map((zone) => patchSetOf(this.admin, setName(zone), document))),
+    );
   }
 
   /** Does the same as {@link setImage} of every zone, for what happens while time moves: returns before it is done. */
@@ -201,24 +204,26 @@ export class World {
   patchSetsNow(document: JsonObject): void {
     for (const zone of this.zones) {
       // A set that is not there cannot be changed.
-      this.#patch(setName(zone), document).catch(() => undefined);
+      patchSetOf(this.admin, setName(zone), document).catch(() => undefined);
     }
   }
 
   /** Gives every zone of another group a new image. */
   async setImageOf(group: string, image: string): Promise<void> {
     const names = this.zones.map((zone) => setName(zone, group));
-    await this.run(Promise.all(names.map((name) => this.#patch(name, templateOf(image)))));
+    await this.run(
+      Promise.all(names.map((name) => patchSetOf(this.admin, name, templateOf(image)))),
+    );
   }
 
   /** Patches one zone's set strategically, as kubectl does. */
   async patchSet(zone: string, document: JsonObject): Promise<void> {
-    await this.run(this.#patch(setName(zone), document));
+    await this.run(patchSetOf(this.admin, setName(zone), document));
   }
 
   /** Deletes a pod as a person does, whatever the others are doing. */
   async deletePod(name: string): Promise<void> {
-    const { uid } = await this.run(this.#podOf(name));
+    const { uid } = await this.run(podOf(this.admin, name));
     await this.run(
       this.admin.delete(
         resourceTypes.pods,
@@ -284,24 +289,4 @@ export class World {
       })(),
     );
   }
-
-  async #patch(name: string, document: JsonObject): Promise<void> {
-    const at = { namespace: NAMESPACE, name };
-    const body = { kind: 'strategic', document } as const;
-    await this.admin.patch(resourceTypes.statefulSets, at, { body });
-  }
-
-  async #podOf(name: string): Promise<{ readonly uid: string }> {
-    const { metadata } = await this.admin.get(resourceTypes.pods, { namespace: NAMESPACE, name });
-    return metadata;
-  }
-
-  async #createNamespace(): Promise<void> {
-    const body = { metadata: { name: NAMESPACE }, apiVersion: 'v1', kind: 'Namespace' };
-    await this.admin.create(resourceTypes.namespaces, { name: NAMESPACE }, { body });
-  }
-}
-
-function templateOf(image: string): JsonObject {
-  return { spec: { template: { spec: { containers: [{ name: 'ingester', image }] } } } };
 }
