@@ -6,6 +6,7 @@
 import { aborted } from '#base/async/aborted.ts';
 import { seconds } from '#base/units.ts';
 import { askPermissions } from '#control/optional-permissions.ts';
+import { announcedClient } from '#control/write/announced-client.ts';
 import type { EvictionBudgets } from '#disruption-budget/eviction/eviction-budgets.ts';
 import { boundedClient } from '#kubernetes/bounded-client.ts';
 import type { Client } from '#kubernetes/client.ts';
@@ -190,7 +191,10 @@ async function work(options: OperatorOptions, parts: Parts, signal: AbortSignal)
   const lacking = { client, permitted, hasBudgets, election, resources };
   const telling = tellMissingRules(options, lacking, closed.signal);
   try {
-    const given = { ...parts, client, events, election };
+    const horizon = config.rollout.predecessorHorizon;
+    const sets = caches.statefulSets.lister;
+    const announcing = announcedClient(client, { election, clock, horizon, sets });
+    const given = { ...parts, client: announcing, events, election };
     const reconcile = (leading: Leading, working: AbortSignal): Promise<boolean> =>
       reconcileTerm(options, { ...given, leading }, working);
     await lead(election, reconcile, signal);

@@ -1,6 +1,9 @@
 import type { Clock } from '#base/clock.ts';
 import { type Millis, type Monotonic, monotonic, seconds } from '#base/units.ts';
+import { parseObjectKey } from '#kubernetes/object-key.ts';
+import { groupKey } from '#statefulset/group.ts';
 import type { Plan } from '../decision/decision.ts';
+import { type AnnouncedRequest, parseAnnounced } from '../write/announced-request.ts';
 import { type GroupMoment, hasUnavailable } from './group-moment.ts';
 
 /** What is known of the process that reconciled before this one. */
@@ -10,7 +13,18 @@ export type PredecessorEnd =
   /** It wrote down that all its requests had been answered. */
   | { readonly kind: 'ended' }
   /** It is unknown what it has under way; `countedFrom` is when it can have sent the last of it. */
-  | { readonly kind: 'unclean'; readonly countedFrom: Monotonic };
+  | {
+      readonly kind: 'unclean';
+      readonly countedFrom: Monotonic;
+      /** The only requests that it can have under way, as its Lease names them; absent where it does not say. */
+      readonly requests?: readonly string[];
+    };
+
+/** What is asked whether it has to wait, and what an instant shows of it. */
+export interface AwaitingView extends Pick<GroupMoment, 'key' | 'monotonic' | 'sets'> {
+  /** The sets that a resource is about, also those that are not there; absent for groups. */
+  readonly setNames?: readonly string[];
+}
 
 /** What the wait for a predecessor goes by. */
 export interface PredecessorWaitOptions {
@@ -34,9 +48,12 @@ export class PredecessorWait {
   readonly #options: PredecessorWaitOptions;
   /** Whether a group was in motion when it was first seen by a proven view, by key. */
   readonly #wasInMotion = new Map<string, boolean>();
+  /** The only requests that may still arrive; undefined where they are not known. */
+  readonly #requests: readonly AnnouncedRequest[] | undefined;
 
   constructor(options: PredecessorWaitOptions) {
     this.#options = options;
+    this.#requests = requestsOf(options.predecessor);
   }
 
   /**
@@ -60,18 +77,33 @@ export class PredecessorWait {
     this.#wasInMotion.set(key, isInMotion());
   }
 
-  /** Returns until when what `key` names, as of the time `monotonic`, must not be disrupted; undefined when it may be. */
-  until({ key, monotonic: now }: Pick<GroupMoment, 'key' | 'monotonic'>): Monotonic | undefined {
+  /**
+   * Returns until when what `view` shows must not be disrupted; undefined when it may be, with a view that is proven
+   * {@link neededSince}.
+   */
+  until(view: AwaitingView): Monotonic | undefined {
     const { kind } = this.#options.predecessor;
+    const { key, monotonic: now } = view;
     if (kind === 'ended') return undefined;
     if (kind === 'none' && this.#wasInMotion.get(key) === false) return undefined;
+    if (this.#requests?.some((each) => isAbout(each, view) && !isSettled(each, view)) === false)
+      return undefined;
     return now < this.overAt ? this.overAt : undefined;
+  }
+
+  /**
+   * Returns since when a view has to be proven at the time `now`, as it is to show that requests of the predecessor have had their
+   * effect; undefined where it does not matter.
+   */
+  neededSince(now: Monotonic): Monotonic | undefined {
+    const isAwaited = this.#requests !== undefined && this.#requests.length > 0;
+    return isAwaited && now < this.overAt ? this.#options.startedAt : undefined;
   }
 
   /** Returns from when on nothing that was sent before this process led can arrive any more, whatever group it is about. */
   get overAt(): Monotonic {
     const { predecessor, horizon, startedAt } = this.#options;
-    if (predecessor.kind === 'ended') return startedAt;
+    if (predecessor.kind === 'ended' || this.#requests?.length === 0) return startedAt;
     const from = predecessor.kind === 'unclean' ? predecessor.countedFrom : startedAt;
     return monotonic(from + horizon);
   }
@@ -99,13 +131,45 @@ export class PredecessorWait {
    */
   isPending(keys: Iterable<string>): boolean {
     const { clock, predecessor } = this.#options;
-    if (predecessor.kind === 'ended' || clock.monotonic() >= this.overAt) return false;
+    if (clock.monotonic() >= this.overAt) return false;
     // A group that was never looked at may have been in motion.
     return (
       predecessor.kind === 'unclean' ||
       [...keys].some((key) => this.#wasInMotion.get(key) !== false)
     );
   }
+}
+
+function requestsOf(predecessor: PredecessorEnd): readonly AnnouncedRequest[] | undefined {
+  if (predecessor.kind !== 'unclean' || predecessor.requests === undefined) return undefined;
+  const requests = predecessor.requests.map(parseAnnounced);
+  const known = requests.filter((each) => each !== undefined);
+  // One that cannot be read may be about anything.
+  return known.length === requests.length ? known : undefined;
+}
+
+/** Reports whether `request` is about a set of `view`, or about one that was in its group. */
+function isAbout(
+  { namespace, statefulSet, group }: AnnouncedRequest,
+  { key, sets, setNames }: AwaitingView,
+): boolean {
+  if (group !== undefined && groupKey(namespace, group) === key) return true;
+  if (parseObjectKey(key).namespace !== namespace) return false;
+  const names = setNames ?? sets.map(({ set }) => set.name);
+  return names.includes(statefulSet);
+}
+
+/**
+ * Reports whether `request` can change nothing that `view` shows: its pod is gone or terminating. A change of a set may arrive as long as
+ * any request may.
+ */
+function isSettled(request: AnnouncedRequest, { sets }: AwaitingView): boolean {
+  const found = sets.find(({ set }) => set.name === request.statefulSet);
+  if (request.kind !== 'pod' || found === undefined) return false;
+  const isThere = found.pods.some(
+    ({ uid, isTerminating }) => uid === request.uid && !isTerminating,
+  );
+  return !isThere && !found.orphans.includes(request.pod);
 }
 
 /** What is decided also about a group in which nothing moves: to report its replicas, or that something about it is odd. */

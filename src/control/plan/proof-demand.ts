@@ -6,6 +6,7 @@ import type { OpenDisruptions } from '../write/open-disruptions.ts';
 import type { Refusals } from '../write/refusals.ts';
 import type { ScaleWrites } from '../write/scale-writes.ts';
 import type { GroupMoment } from './group-moment.ts';
+import type { PredecessorWait } from './predecessor-wait.ts';
 
 /** Types whose view is not proven as a plan demands. */
 export interface Unproven extends ReadWish {
@@ -16,6 +17,7 @@ export interface Unproven extends ReadWish {
 export interface DemandPorts {
   readonly open: OpenDisruptions;
   readonly refusals: Refusals;
+  readonly predecessor: PredecessorWait;
   readonly writes: Pick<ScaleWrites, 'podsAfter'>;
 }
 
@@ -31,8 +33,9 @@ export function disrupts(plan: Plan): boolean {
 
 /**
  * Returns the types of the view that are not proven to be as new as the disruptions of `plan` demand: proven by a request
- * that was sent at most 10 s ago, after we last lowered a count of it, after the server last said that its world had moved,
- * and after a pod was noticed that was made just like one that we took (REV-3). Undefined when all are.
+ * that was sent at most 10 s ago, after we last lowered a count of it, after the server last said that its world had moved, after a
+ * pod was noticed that was made just like one that we took (REV-3), and after this process began to lead where it is to show that a
+ * request of its predecessor has had its effect. Undefined when all are.
  */
 export function unprovenFor(
   plan: Plan,
@@ -56,6 +59,7 @@ function lackingAt(margin: Millis, { plan, moment, ports }: Question): Unproven 
     now - maxDecisionAge + margin,
     madeAgainSince(plan, now, ports.open),
     ports.refusals.outrunAt(moment.key) ?? always,
+    ports.predecessor.neededSince(now) ?? always,
   );
   const isOld = (basis: Pick<TypeBasis, 'provenAt'> | undefined): boolean =>
     basis === undefined || basis.provenAt < since;

@@ -4,7 +4,7 @@ import { after, type Instant, instant, type Monotonic, millis, seconds } from '#
 import type { Permission } from '#disruption/decision/permission.ts';
 import type { OtherOwners } from '../watch/owners-of-sets.ts';
 import type { Refusals } from '../write/refusals.ts';
-import type { PredecessorWait } from './predecessor-wait.ts';
+import type { AwaitingView, PredecessorWait } from './predecessor-wait.ts';
 
 /** All that {@link SetHeldReason} can be. */
 export const setHeldReasons = [
@@ -45,6 +45,14 @@ export interface LookedAt {
   readonly monotonic: Monotonic;
 }
 
+/** A resource as an instant shows it, and the set that it names. */
+export type LookedAtSet = LookedAt & AwaitingView;
+
+/** Returns the names of the sets that a resource is about which names `setName`, or none. */
+export function namesOf(setName: string | undefined): readonly string[] {
+  return setName === undefined ? [] : [setName];
+}
+
 /** What {@link holdsOn} asks. */
 export interface HoldPorts {
   readonly predecessor: PredecessorWait;
@@ -59,7 +67,7 @@ export interface HoldPorts {
  * @param isInMotion whether it was in the middle of a rollout, as it stands
  */
 export function holdsOn(
-  at: LookedAt,
+  at: LookedAtSet,
   { predecessor, refusals, owners }: HoldPorts,
   isInMotion: () => boolean,
 ): readonly SetHold[] {
@@ -70,13 +78,10 @@ export function holdsOn(
 }
 
 /** Returns the hold while an earlier process may have a request under way that arrives late (D-50). */
-function predecessorHold(
-  { key, now, monotonic: at }: LookedAt,
-  predecessor: PredecessorWait,
-): SetHold | undefined {
-  const over = predecessor.until({ key, monotonic: at });
+function predecessorHold(view: LookedAtSet, predecessor: PredecessorWait): SetHold | undefined {
+  const over = predecessor.until(view);
   if (over === undefined) return undefined;
-  const until = after(now, millis(over - at));
+  const until = after(view.now, millis(over - view.monotonic));
   const message =
     'nothing is disrupted yet, as a request that an earlier process sent may still arrive: ' +
     `waiting until ${formatUtcSeconds(until)}`;

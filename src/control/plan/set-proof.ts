@@ -7,6 +7,7 @@ import { type Basis, maxDecisionAge, type SetProof } from '../consistent-read/ba
 import type { PodRef } from '../decision/decision.ts';
 import type { OpenDisruptions } from '../write/open-disruptions.ts';
 import type { Refusals } from '../write/refusals.ts';
+import type { PredecessorWait } from './predecessor-wait.ts';
 
 /** By what the view of a set, of its pods and of the budgets over them is proven. */
 export type WholeProof = SetProof & {
@@ -31,23 +32,28 @@ export function isProven(
 export interface NeedPorts {
   readonly open: Pick<OpenDisruptions, 'madeAgainSince'>;
   readonly refusals: Pick<Refusals, 'outrunAt'>;
+  readonly predecessor: Pick<PredecessorWait, 'neededSince'>;
 }
 
 /**
  * Returns after what time the view of `key` must have been read for `pods` to go on it: after the server last said that its world
- * had moved, and after one of them was noticed that was made just like one that we took (REV-3). Undefined: after none.
+ * had moved, after one of them was noticed that was made just like one that we took (REV-3), and after this process began to lead where it
+ * is to show that a request of its predecessor has had its effect. Undefined: after none.
  */
 export function neededSince(
   pods: Iterable<PodRef>,
   { key, monotonic: now }: { readonly key: string; readonly monotonic: Monotonic },
-  { open, refusals }: NeedPorts,
+  { open, refusals, predecessor }: NeedPorts,
 ): Monotonic | undefined {
-  let latest = refusals.outrunAt(key);
+  let latest = later(refusals.outrunAt(key), predecessor.neededSince(now));
   for (const pod of pods) {
-    const since = open.madeAgainSince(pod, now);
-    if (since !== undefined && (latest === undefined || since > latest)) latest = since;
+    latest = later(latest, open.madeAgainSince(pod, now));
   }
   return latest;
+}
+
+function later(one: Monotonic | undefined, other: Monotonic | undefined): Monotonic | undefined {
+  return one === undefined || (other !== undefined && other > one) ? other : one;
 }
 
 /** Returns what a request rests on; what needs no proof rests on the object alone, whose resourceVersion it names. */

@@ -1,4 +1,5 @@
 import type { Monotonic } from '#base/units.ts';
+import type { Announcement } from './announcements.ts';
 import type { Predecessor } from './plan-predecessor.ts';
 
 /** This process reconciles, and disrupts once its predecessor is waited out. */
@@ -65,6 +66,13 @@ export interface LeaderElection {
   isHeld(now: Monotonic): boolean;
   /** Reports whether this process may disrupt at `now`: it holds the Lease, or leads without one. */
   leads(now: Monotonic): boolean;
+  /**
+   * Has the Lease name `request` before it is sent, so that a successor knows whether it may be under way; at once without a
+   * Lease, as no successor knows anything then.
+   *
+   * @throws {TransportError} `not-sent`, when `signal` aborts before
+   */
+  announce(request: string, signal: AbortSignal): Promise<Announcement>;
   /**
    * Ends {@link run}. After a clean end the Lease has no holder and says which term ended, in one update; where that
    * cannot be written within the renew deadline, nothing is claimed. @throws never

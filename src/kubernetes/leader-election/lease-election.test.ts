@@ -139,7 +139,9 @@ describe('createLeaderElection()', () => {
     await ended;
     assert.deepEqual(a.election.state, { kind: 'ended', isClean: true });
     assert.deepEqual(predecessorOf(b), { kind: 'ended', term: 'uid-1/0/a' });
-    assert.deepEqual(world.server.stored()?.metadata.annotations, {});
+    assert.deepEqual(world.server.stored()?.metadata.annotations, {
+      'rollout-operator/under-way': '{"term":"uid-1/1/b","requests":[]}',
+    });
   });
 
   test('empties the holder and names the ended term in one update', async () => {

@@ -1,5 +1,6 @@
 import type { Timer } from '#base/clock.ts';
-import { type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
+import { type Monotonic, millis, seconds } from '#base/units.ts';
+import { type Announcement, Announcements, notNamed } from './announcements.ts';
 import { ElectionLog } from './election-log.ts';
 import {
   type EndOptions,
@@ -8,10 +9,10 @@ import {
   type Leading,
 } from './leader-election.ts';
 import { LeaderStates } from './leader-states.ts';
-import { giveUp } from './lease-end.ts';
+import { giveUp, isWaitOver, lostTerm, patienceAfterLoss } from './lease-end.ts';
 import type { LeasePlace } from './lease-place.ts';
 import { termText } from './lease-record.ts';
-import { type AnyLeaseRequest, type LeaseAnswer, LeaseRequests } from './lease-requests.ts';
+import { type LeaseAnswer, LeaseRequests } from './lease-requests.ts';
 import {
   type ElectionMemory,
   type ElectionSettings,
@@ -23,6 +24,7 @@ import {
   planLease,
   predecessorAt,
 } from './plan-lease.ts';
+import type { Predecessor } from './plan-predecessor.ts';
 import { RoleDenial } from './role-denial.ts';
 
 /** What {@link createLeaderElection} needs. */
@@ -35,8 +37,6 @@ export interface LeaderElectionOptions extends ElectionSettings, LeasePlace {
 
 /** A round reads, writes, and where the write met a conflict, reads and writes once more at most. */
 const requestsOfRound = 4;
-/** How long a process whose Lease was lost tries to write down that nothing of it is under way. */
-const patienceAfterLoss = seconds(60);
 /** No call of this program takes longer. */
 const longestRequest = seconds(30);
 
@@ -53,6 +53,9 @@ class LeaseElection implements LeaderElection {
   #memory: ElectionMemory;
   #ending = new AbortController();
   #watchdog: Timer | undefined;
+  readonly #announcements: Announcements;
+  /** Ends the pause before the next round. */
+  #wake = new AbortController();
   /** What was lost, for as long as nothing was gained since. */
   #lost: Leadership | undefined;
   #round: Promise<void> = Promise.resolve();
@@ -66,6 +69,9 @@ class LeaseElection implements LeaderElection {
     this.#requests = new LeaseRequests({ client, clock, namespace, name, holding });
     this.#log = new ElectionLog(log.with({ lease: `${namespace}/${name}` }), clock);
     this.#memory = newMemory(clock.monotonic());
+    // Where the last request failed, the next round is soon enough.
+    const renew = (): void => void (this.#memory.isCurrent && this.#wake.abort());
+    this.#announcements = new Announcements({ horizon: options.predecessorHorizon, renew });
   }
 
   get state(): LeaderState {
@@ -92,6 +98,11 @@ class LeaseElection implements LeaderElection {
     return this.state.kind === 'unavailable' ? this.#denial.vouches(now) : this.isHeld(now);
   }
 
+  async announce(request: string, signal: AbortSignal): Promise<Announcement> {
+    if (this.state.kind === 'unavailable') return notNamed;
+    return this.#announcements.announce(request, signal);
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     if (this.state.kind === 'lost') this.#states.follow('the Lease was lost');
     const { clock } = this.#options;
@@ -111,8 +122,8 @@ class LeaseElection implements LeaderElection {
     // Ours to give up, and not ours to act on from here on.
     this.#states.stopWork('it was asked to end');
     this.#memory = { ...this.#memory, leadership: undefined };
-    const ending = leadership ?? this.#lostTerm();
-    const mayClaim = isClean && ending !== undefined && this.#isWaitOver(ending);
+    const ending = leadership ?? lostTerm(this.#lost, this.#options.clock.monotonic());
+    const mayClaim = isClean && ending !== undefined && isWaitOver(ending, this.#options);
     this.#stop(mayClaim && (await this.#giveUp(ending)));
   }
 
@@ -124,7 +135,9 @@ class LeaseElection implements LeaderElection {
   async #pause(startedAt: Monotonic, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const rest = millis(startedAt + this.#denial.pause - clock.monotonic());
-    const wake = AbortSignal.any([signal, this.#ending.signal]);
+    if (this.#announcements.isWanted && this.#memory.isCurrent) return;
+    this.#wake = new AbortController();
+    const wake = AbortSignal.any([signal, this.#ending.signal, this.#wake.signal]);
     // An abort only wakes it: the loop looks why.
     await clock
       .sleep(rest, { signal: wake, owner: 'lease', background: true })
@@ -155,8 +168,9 @@ class LeaseElection implements LeaderElection {
           this.#learn({ kind: 'read', record, at });
           return true;
         }
-        const { predecessor } = step.kind === 'renew' ? step : step.attempt;
+        const predecessor = predecessorOfStep(step);
         this.#learn({ kind: 'written', record, predecessor, sentAt, at });
+        this.#announcements.stored(record.underWay);
         this.#gain();
         return false;
       }
@@ -173,14 +187,16 @@ class LeaseElection implements LeaderElection {
     }
   }
 
-  async #send(step: AnyLeaseRequest, signal: AbortSignal): Promise<LeaseAnswer> {
+  async #send(step: LeaseRequest, signal: AbortSignal): Promise<LeaseAnswer> {
     const { clock, renewDeadline } = this.#options;
     if ('attempt' in step) this.#memory = { ...this.#memory, attempt: step.attempt };
     const notAfter = this.#memory.leadership?.heldUntil;
     // Below the deadline, so that one silent connection does not cost the Lease.
     const rest = notAfter === undefined ? renewDeadline : notAfter - clock.monotonic();
     const timeout = millis(Math.max(1, Math.min(renewDeadline / 2, rest, longestRequest)));
-    return this.#requests.send(step, { signal, timeout, notAfter });
+    const predecessor = step.kind === 'read' ? undefined : predecessorOfStep(step);
+    const underWay = predecessor && this.#announcements.writing(predecessor, clock.monotonic());
+    return this.#requests.send(step, { signal, timeout, notAfter, underWay });
   }
 
   #learn(news: Parameters<typeof learn>[2]): void {
@@ -195,6 +211,7 @@ class LeaseElection implements LeaderElection {
     this.#watch(leadership);
     const term = termText(leadership.term);
     const isNew = this.state.kind !== 'leading';
+    if (isNew) this.#announcements.led(clock.monotonic());
     if (!isHeldAt(this.#memory, clock.monotonic())) return;
     this.#recovered();
     if (isNew) this.#log.leading(term, leadership.predecessor);
@@ -219,6 +236,7 @@ class LeaseElection implements LeaderElection {
     if (!this.#isLed) return;
     this.#watchdog?.cancel();
     this.#lost = this.#memory.leadership;
+    this.#announcements.lost();
     this.#memory = { ...this.#memory, leadership: undefined, isCurrent: false };
     this.#log.lost(because);
     this.#states.lose(`The Lease was lost: ${because}`);
@@ -257,23 +275,6 @@ class LeaseElection implements LeaderElection {
     if (this.#states.leadWithout(because, predecessor)) this.#log.denied(verb, error);
   }
 
-  /** Reports whether the predecessor was waited out: else its successor's successor has to wait for it, too. */
-  #isWaitOver({ predecessor }: Leadership): boolean {
-    const { clock, predecessorHorizon } = this.#options;
-    if (predecessor.kind !== 'unclean') return true;
-    return clock.monotonic() >= predecessor.countedFrom + predecessorHorizon;
-  }
-
-  /**
-   * Returns the term that was lost, to be given up all the same: while the Lease still names it nothing else can have begun,
-   * and that nothing of it is under way spares the next one its wait.
-   */
-  #lostTerm(): Leadership | undefined {
-    const { clock } = this.#options;
-    if (this.#lost === undefined) return undefined;
-    return { ...this.#lost, heldUntil: monotonic(clock.monotonic() + patienceAfterLoss) };
-  }
-
   #giveUp(leadership: Leadership): Promise<boolean> {
     const { sighting, isCurrent } = this.#memory;
     const last = isCurrent && sighting.kind === 'present' ? sighting.record : undefined;
@@ -287,4 +288,8 @@ class LeaseElection implements LeaderElection {
     this.#memory = { ...this.#memory, leadership: undefined };
     this.#states.end(isClean);
   }
+}
+
+function predecessorOfStep(step: Exclude<LeaseRequest, { kind: 'read' }>): Predecessor {
+  return step.kind === 'renew' ? step.predecessor : step.attempt.predecessor;
 }

@@ -1,8 +1,28 @@
 import type { Clock } from '#base/clock.ts';
-import { type Millis, millis } from '#base/units.ts';
+import { type Millis, type Monotonic, millis, monotonic, seconds } from '#base/units.ts';
 import { isOfTerm, type LeaseRecord, termText } from './lease-record.ts';
 import type { LeaseAnswer, LeaseRequests } from './lease-requests.ts';
 import type { Leadership } from './plan-lease.ts';
+
+/** How long a process whose Lease was lost tries to write down that nothing of it is under way. */
+export const patienceAfterLoss = seconds(60);
+
+/**
+ * Returns the term that was `lost`, to be given up all the same: while the Lease still names it nothing else can have begun, and
+ * that nothing of it is under way spares the next one its wait.
+ */
+export function lostTerm(lost: Leadership | undefined, now: Monotonic): Leadership | undefined {
+  return lost && { ...lost, heldUntil: monotonic(now + patienceAfterLoss) };
+}
+
+/** Reports whether the predecessor of a term was waited out: else its successor's successor has to wait for it, too. */
+export function isWaitOver(
+  { predecessor }: Leadership,
+  { clock, predecessorHorizon }: { readonly clock: Clock; readonly predecessorHorizon: Millis },
+): boolean {
+  if (predecessor.kind !== 'unclean' || predecessor.requests?.length === 0) return true;
+  return clock.monotonic() >= predecessor.countedFrom + predecessorHorizon;
+}
 
 /** What {@link giveUp} needs. */
 export interface GiveUpOptions {
@@ -66,6 +86,7 @@ async function send(
       signal,
       timeout,
       notAfter: heldUntil,
+      underWay: undefined,
     },
   );
 }

@@ -8,6 +8,8 @@ import type { KubernetesObject } from '../object.ts';
 
 /** Says which term ended in good order: `<uid>/<leaseTransitions>/<id>`; only ever set together with an empty holder. */
 export const ENDED_TERM = 'rollout-operator/ended-term';
+/** Says which requests the holder may have under way, as JSON: `{"term": …, "requests": […]}`; of no other term. */
+export const UNDER_WAY = 'rollout-operator/under-way';
 /** Says which namespaces are served under a Lease, so that two Leases for the same ones can be found. */
 export const SCOPE_LABEL = 'rollout-operator/scope';
 /** The value of {@link SCOPE_LABEL} for all namespaces; no namespace may have capitals. */
@@ -40,6 +42,8 @@ export interface LeaseRecord {
   readonly duration: Millis | undefined;
   /** The value of {@link ENDED_TERM}. */
   readonly endedTerm: string | undefined;
+  /** The only requests that its holder may have under way, by {@link UNDER_WAY}; undefined where the holder does not say. */
+  readonly underWay: readonly string[] | undefined;
   /** The same text as long as no process renews or takes it; labels and annotations do not count. */
   readonly fingerprint: string;
 }
@@ -51,6 +55,8 @@ export interface Holding {
   /** See {@link SCOPE_LABEL}. */
   readonly scope: string;
   readonly now: Instant;
+  /** The requests that may be under way; undefined: the Lease says nothing of them. */
+  readonly underWay: readonly string[] | undefined;
 }
 
 /** Returns `term` as the annotation has it. */
@@ -83,7 +89,8 @@ export function createdLease(name: string, holding: Holding): JsonObject {
 export function acquiredLease(record: LeaseRecord, holding: Holding): JsonObject {
   const at = microTime(holding.now);
   const leaseTransitions = nextTransitions(record);
-  return changed(record, holding, { acquireTime: at, renewTime: at, leaseTransitions });
+  const times = { acquireTime: at, renewTime: at, leaseTransitions };
+  return changed(record, holding, { times, transitions: leaseTransitions });
 }
 
 /** Returns `record` renewed: only the time of renewal moves, and it always does. */
@@ -91,26 +98,38 @@ export function renewedLease(record: LeaseRecord, holding: Holding): JsonObject 
   const at = microTime(holding.now);
   // A clock that was set back may give the same text twice, and followers would see no renewal.
   const isRepeated = specOf(record)['renewTime'] === at;
-  return changed(record, holding, { renewTime: isRepeated ? at.replace('000Z', '001Z') : at });
+  const times = { renewTime: isRepeated ? at.replace('000Z', '001Z') : at };
+  return changed(record, holding, { times, transitions: record.transitions });
 }
 
 /** Returns `record` given up in good order: it has no holder, and `term` is said to have ended, in one update. */
 export function endedLease(record: LeaseRecord, term: Term, now: Instant): JsonObject {
   const { metadata } = record.object;
-  const annotations = { ...metadata.annotations, [ENDED_TERM]: termText(term) };
+  const { [UNDER_WAY]: _underWay, ...others } = metadata.annotations ?? {};
+  const annotations = { ...others, [ENDED_TERM]: termText(term) };
   const spec = { ...specOf(record), holderIdentity: '', renewTime: microTime(now) };
   return { ...record.object, metadata: { ...metadata, annotations }, spec };
 }
 
-function changed(record: LeaseRecord, holding: Holding, times: JsonObject): JsonObject {
+function changed(
+  record: LeaseRecord,
+  holding: Holding,
+  { times, transitions }: { readonly times: JsonObject; readonly transitions: number },
+): JsonObject {
   const { metadata } = record.object;
-  const { [ENDED_TERM]: _ended, ...annotations } = metadata.annotations ?? {};
+  const { [ENDED_TERM]: _ended, [UNDER_WAY]: _before, ...others } = metadata.annotations ?? {};
+  const { id, underWay: requests } = holding;
+  const term = termText({ uid: record.uid, transitions, id });
+  const annotations = {
+    ...others,
+    ...(requests !== undefined && { [UNDER_WAY]: JSON.stringify({ term, requests }) }),
+  };
   const labels = { ...metadata.labels, [SCOPE_LABEL]: holding.scope };
   const spec = { ...specOf(record), ...heldBy(holding), ...times };
   return { ...record.object, metadata: { ...metadata, labels, annotations }, spec };
 }
 
-function heldBy({ id, leaseDuration }: Holding): JsonObject {
+function heldBy({ id, leaseDuration }: Pick<Holding, 'id' | 'leaseDuration'>): JsonObject {
   // Rounded up: a follower with other flags must not believe in less than we do.
   return { holderIdentity: id, leaseDurationSeconds: Math.ceil(leaseDuration / 1_000) };
 }

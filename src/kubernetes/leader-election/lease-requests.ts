@@ -46,11 +46,11 @@ export interface LeaseRequestOptions {
   readonly clock: Clock;
   readonly namespace: string;
   readonly name: string;
-  readonly holding: Omit<Holding, 'now'>;
+  readonly holding: Omit<Holding, 'now' | 'underWay'>;
 }
 
-/** Bounds of one request. */
-export interface LeaseRequestLimits {
+/** Bounds of one request, and what the Lease says by it. */
+export interface LeaseRequestLimits extends Pick<Holding, 'underWay'> {
   readonly signal: AbortSignal;
   /** Until the whole answer has arrived, waiting for a rate limiter included. */
   readonly timeout: Millis;
@@ -87,7 +87,7 @@ export class LeaseRequests {
 
   async #ask(request: AnyLeaseRequest, limits: LeaseRequestLimits): Promise<LeaseAnswer> {
     const { clock } = this.#options;
-    const { signal, timeout, notAfter } = limits;
+    const { signal, timeout, notAfter, underWay } = limits;
     // The earliest instant at which it may have left: what is held counts from there.
     let sentAt = clock.monotonic();
     let isHandedOver = false;
@@ -100,7 +100,8 @@ export class LeaseRequests {
     };
     try {
       signal.throwIfAborted();
-      const object = await this.#call(request, { signal, timeout: millis(timeout), beforeSend });
+      const options = { signal, timeout: millis(timeout), beforeSend };
+      const object = await this.#call({ request, underWay }, options);
       return { kind: 'record', record: parseLease(object), sentAt };
     } catch (error) {
       if (isForbidden(error))
@@ -128,26 +129,33 @@ export class LeaseRequests {
     return { kind: 'failed', error: new Error(`${error.message}, ${why}`, { cause: error }) };
   }
 
-  #call(request: AnyLeaseRequest, options: CallOptions): Promise<KubernetesObject> {
+  #call(
+    { request, underWay }: Pick<Holding, 'underWay'> & { readonly request: AnyLeaseRequest },
+    options: CallOptions,
+  ): Promise<KubernetesObject> {
     const { client, namespace, name } = this.#options;
     const key = { namespace, name };
     if (request.kind === 'read') return client.get(resourceTypes.leases, key, options);
-    const body = this.#body(request);
+    const body = this.#body(request, underWay);
     return request.kind === 'create'
       ? client.create(resourceTypes.leases, key, { body, ...options })
       : client.replace(resourceTypes.leases, key, { body, ...options });
   }
 
-  #body(request: Exclude<AnyLeaseRequest, { kind: 'read' }>): JsonObject {
+  #body(
+    request: Exclude<AnyLeaseRequest, { kind: 'read' }>,
+    underWay: Holding['underWay'],
+  ): JsonObject {
     const { clock, name, holding } = this.#options;
     const now = clock.now();
+    const held = { ...holding, now, underWay };
     switch (request.kind) {
       case 'create':
-        return createdLease(name, { ...holding, now });
+        return createdLease(name, held);
       case 'acquire':
-        return acquiredLease(request.record, { ...holding, now });
+        return acquiredLease(request.record, held);
       case 'renew':
-        return renewedLease(request.record, { ...holding, now });
+        return renewedLease(request.record, held);
       default:
         return endedLease(request.record, request.term, now);
     }

@@ -10,9 +10,11 @@ export type Predecessor =
   | { readonly kind: 'none' }
   /** It wrote down that all its requests were answered. */
   | { readonly kind: 'ended'; readonly term: string }
-  /** Nothing is known: what it sent last may arrive until the horizon has passed since `countedFrom`. */
+  /** It did not say that it ended: what it sent last may arrive until the horizon has passed since `countedFrom`. */
   | {
       readonly kind: 'unclean';
+      /** The only requests that may be under way, as its Lease names them; absent where it says nothing. */
+      readonly requests?: readonly string[];
       /** No request of it left after this instant, which may be yet to come. */
       readonly countedFrom: Monotonic;
       /** A clause for people: why nothing is known. */
@@ -66,10 +68,12 @@ export function predecessorOf(seen: Sighting, vantage: Vantage): Predecessor {
   const { record, since } = seen;
   const term = endedTermOf(seen);
   if (term !== undefined) return { kind: 'ended', term };
-  return unclean(
-    later(startedAt, since, believedDuration(record, leaseDuration)),
-    clauseOf(record),
-  );
+  const countedFrom = later(startedAt, since, believedDuration(record, leaseDuration));
+  const { underWay } = record;
+  return {
+    ...unclean(countedFrom, clauseOf(record)),
+    ...(underWay !== undefined && { requests: underWay }),
+  };
 }
 
 /**
@@ -102,6 +106,6 @@ function later(startedAt: Monotonic, since: Monotonic, span: Millis): Monotonic 
   return monotonic(Math.max(startedAt, since + span));
 }
 
-function unclean(countedFrom: Monotonic, because: string): Predecessor {
+function unclean(countedFrom: Monotonic, because: string): Predecessor & { kind: 'unclean' } {
   return { kind: 'unclean', countedFrom, because };
 }

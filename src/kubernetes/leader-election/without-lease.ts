@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { notNamed } from './announcements.ts';
 import type { LeaderElection } from './leader-election.ts';
 import { LeaderStates } from './leader-states.ts';
 
@@ -29,6 +30,7 @@ export function withoutLease(clock: Clock, because: string): LeaderElection {
     leading: (signal) => states.leading(signal),
     isHeld: () => false,
     leads,
+    announce: async () => notNamed,
     end: async () => states.end(false),
   };
 }

@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
 import { seconds } from '#base/units.ts';
 import type { Config } from '#config/config.ts';
+import { announcedClient } from '#control/write/announced-client.ts';
 import { boundedClient } from '#kubernetes/bounded-client.ts';
 import type { Client } from '#kubernetes/client.ts';
 import {
@@ -59,9 +60,12 @@ export async function runLedTerms(
   const election = electionOf(settings, leaseClient);
   const closed = new AbortController();
   const electing = runElection(election, settings, { client: leaseClient, signal: closed.signal });
+  const { clock, config } = options;
+  const horizon = config.rollout.predecessorHorizon;
+  const announcing = announcedClient(client, { election, clock, horizon });
   try {
     const term = (leading: Leading, working: AbortSignal): Promise<boolean> =>
-      reconcile({ client, election, leading }, working);
+      reconcile({ client: announcing, election, leading }, working);
     await lead(election, term, signal);
   } finally {
     closed.abort();

@@ -6,7 +6,13 @@ import type { OpenQuestions } from '#check/open-questions.ts';
 import type { SeenStates } from '#check/seen-states.ts';
 import type { GroupBudgets, WantedDisruption } from '#control/budget/group-budgets.ts';
 import { podRef } from '#control/decision/refs.ts';
-import { budgetHold, holdsOn, type LookedAt } from '#control/plan/set-holds.ts';
+import {
+  budgetHold,
+  holdsOn,
+  type LookedAt,
+  type LookedAtSet,
+  namesOf,
+} from '#control/plan/set-holds.ts';
 import { leavingAt, neededSince, type WholeProof } from '#control/plan/set-proof.ts';
 import { namedSet, type ResourceMomentPorts } from '#control/resource/resource-moment.ts';
 import type { SetSnapshot } from '#control/watch/group-sets.ts';
@@ -55,7 +61,11 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
   const rollout = rollouts.lister.get(namespace, name);
   if (rollout === undefined) return undefined;
   const at = { key, now: clock.now(), monotonic: clock.monotonic() };
-  const { sets, proof } = namedSet(namespace, targetRefOf(rollout), ports);
+  const targetName = targetRefOf(rollout);
+  const { sets, proof } = namedSet(namespace, targetName, ports);
+  const former = formerOf(rollout, ports);
+  const setNames = [...namesOf(targetName), ...former.map(({ set }) => set.name)];
+  const seen = { ...at, sets, setNames };
   const [found] = sets;
   const target = found === undefined ? undefined : targetOf(found);
   const resource = {
@@ -67,13 +77,13 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
   };
   const next = target === undefined ? undefined : nextToGo(target, rollout.status);
   const permission = permissionOf(next, at.now, ports.budgets);
-  const holds = [...holdsOf(rollout, at, ports), ...budgetHolds(permission, at.now)];
-  if (target !== undefined) noteAwaited(target, { ...at, rollout }, ports);
+  const holds = [...holdsOf(rollout, seen, ports), ...budgetHolds(permission, at.now)];
+  if (target !== undefined) noteAwaited(target, { ...seen, rollout }, ports);
   const takenBack = target && ports.lifted.takenBack(target, isLiftWanted(rollout));
   const snapshot: PhasedSnapshot = {
     resource,
     target,
-    former: formerOf(rollout, ports),
+    former,
     others: othersOf(rollout, target, ports),
     conflicts: target === undefined ? [] : ports.owners.conflicts(target.set),
     isGoverned: permission !== undefined && permission.kind !== 'ungoverned',
@@ -93,7 +103,7 @@ export function phasedMomentOf(key: string, ports: PhasedMomentPorts): PhasedMom
 /** Notes whether an earlier process has to be waited for, which is known once the holds of the moment are. */
 function noteAwaited(
   target: TargetSet,
-  { rollout: { status }, ...at }: LookedAt & Pick<PhasedMoment, 'rollout'>,
+  { rollout: { status }, ...at }: LookedAtSet & Pick<PhasedMoment, 'rollout'>,
   { predecessor, lifted }: PhasedMomentPorts,
 ): void {
   const until = predecessor.until(at);
@@ -154,7 +164,7 @@ export function wantedOf(pod: PodView): WantedDisruption {
 
 function holdsOf(
   rollout: RolloutView,
-  at: LookedAt,
+  at: LookedAtSet,
   ports: PhasedMomentPorts,
 ): readonly DisruptionHold[] {
   const isInMotion = (): boolean => rollout.status.phase === 'Rolling';

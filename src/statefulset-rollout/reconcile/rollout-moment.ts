@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import type { ResourceProofs } from '#control/consistent-read/resource-proofs.ts';
-import { holdsOn, type LookedAt } from '#control/plan/set-holds.ts';
+import { holdsOn, type LookedAt, namesOf } from '#control/plan/set-holds.ts';
 import { leavingAt, type WholeProof } from '#control/plan/set-proof.ts';
 import { namedSet, type ResourceMomentPorts } from '#control/resource/resource-moment.ts';
 import type { SetSnapshot } from '#control/watch/group-sets.ts';
@@ -77,10 +77,13 @@ export function rolloutMomentOf(
   const rollout = rollouts.lister.get(namespace, name);
   if (rollout === undefined) return undefined;
   const at = { key, now: clock.now(), monotonic: clock.monotonic() };
-  const { sets, proof } = namedSet(namespace, specOf(rollout)?.set.name, ports);
+  const setName = specOf(rollout)?.set.name;
+  const { sets, proof } = namedSet(namespace, setName, ports);
   const [found] = sets;
   const { target, unreadRevisions } = targetOf(rollout, found, ports);
-  const holds = holdsOn(at, ports, () => isInMotion(rollout));
+  const holds = holdsOn({ ...at, sets, setNames: namesOf(setName) }, ports, () =>
+    isInMotion(rollout),
+  );
   const unpinned = unpinnedOf(rollout.progress, target, { now: at.now, ports });
   const snapshot: RolloutSnapshot = {
     resource: resourceOf(rollout, decided),

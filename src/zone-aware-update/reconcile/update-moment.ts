@@ -5,7 +5,13 @@ import { questionId } from '#check/prometheus/ask-queries.ts';
 import type { GroupBudgets, WantedDisruption } from '#control/budget/group-budgets.ts';
 import type { NodeZoneProofs } from '#control/consistent-read/node-zone-proofs.ts';
 import type { ResourceProofs } from '#control/consistent-read/resource-proofs.ts';
-import { budgetHold, holdsOn, type LookedAt, type SetHold } from '#control/plan/set-holds.ts';
+import {
+  budgetHold,
+  holdsOn,
+  type LookedAt,
+  namesOf,
+  type SetHold,
+} from '#control/plan/set-holds.ts';
 import { isProven, leavingAt, neededSince, type WholeProof } from '#control/plan/set-proof.ts';
 import { namedSet, type ResourceMomentPorts } from '#control/resource/resource-moment.ts';
 import type { SetSnapshot } from '#control/watch/group-sets.ts';
@@ -75,7 +81,9 @@ export function updateMomentOf(
     target,
     rival: rivalOf(update, updates),
     conflicts: target === undefined ? [] : ports.owners.conflicts(target.set),
-    holds: holdsOn(at, ports, () => isInMotion(update, target)),
+    holds: holdsOn({ ...at, sets, setNames: namesOf(setName) }, ports, () =>
+      isInMotion(update, target),
+    ),
     refusals: new Map(),
     gates: gatesOf(update, at, ports.questions),
     leaving: leavingAt(at.monotonic, ports),

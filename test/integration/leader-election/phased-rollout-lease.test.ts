@@ -7,6 +7,7 @@ import { textAt } from '#cluster/json/read-json.ts';
 import { readPhasedRolloutConfig, sharedConfigOf } from '#config/phased-config.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
+import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { LedTerm, ReconcileTerm } from '#operator/manager/led-terms.ts';
 import {
@@ -119,6 +120,45 @@ describe('runPhasedRollout()', () => {
     assert.equal(leading.predecessor.kind, 'ended');
     second.abort();
     await next;
+  });
+
+  test('names a request that may take a pod in its Lease before that leaves [found S-6]', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const [one, two] = [reconciling(), reconciling()];
+    const elected = ['--leader-elect'];
+    for (const [{ reconcile, led }, ending] of [
+      [one, first],
+      [two, second],
+    ] as const) {
+      const running = runPhasedRollout(
+        { ...options(elected, `of ${ending === first ? 'one' : 'two'}`), reconcile },
+        ending.signal,
+      );
+      const { term } = await led;
+      if (ending === first) {
+        ending.abort();
+        await running;
+        continue;
+      }
+      let isNamed: Promise<KubernetesObject> | undefined;
+      const beforeSend = (): void => {
+        isNamed = admin.get(resourceTypes.leases, key);
+      };
+      const pod = { namespace, name: 'db-0' };
+      const preconditions = { uid: 'its-uid' };
+      await assert.rejects(
+        term.client.delete(resourceTypes.pods, pod, { preconditions, beforeSend }),
+        /not found/,
+      );
+      const annotations = (await isNamed)?.metadata.annotations ?? {};
+      const said: unknown = JSON.parse(annotations['rollout-operator/under-way'] ?? 'null');
+      assert.deepEqual(said, {
+        term: term.leading.kind === 'leading' ? term.leading.term : '',
+        requests: ['Pod/ops/db-0/its-uid'],
+      });
+      ending.abort();
+      await running;
+    }
   });
 
   test('leads without a Lease where --leader-elect is not given', async () => {
