@@ -2,7 +2,13 @@ import type { GroupBudgets } from '../budget/group-budgets.ts';
 import type { ConsistentReads } from '../consistent-read/consistent-reads.ts';
 import { because } from '../decision/refs.ts';
 import { groupScope } from '../watch/group-sets.ts';
-import { isUnderWay, nextProbeOf, probe, type WatchedViews } from '../watch/watched-views.ts';
+import {
+  isUnderWay,
+  nextProbeOf,
+  probe,
+  stalenessOf,
+  type WatchedViews,
+} from '../watch/watched-views.ts';
 import type { Need } from './group-capability.ts';
 import type { Look } from './look.ts';
 import { lackingIn } from './plan-permissions.ts';
@@ -15,6 +21,8 @@ export interface SecurePorts extends WatchedViews, DemandPorts {
 }
 
 type Question = Look;
+
+const wholeGroup = { pods: true, statefulSets: true };
 
 /** Names what every disruption needs: a view that is proven. No capability is called like this. */
 export const view = 'the view';
@@ -89,17 +97,24 @@ function ofProof({ moment, plan }: Question, ports: SecurePorts): Need | undefin
 
 /**
  * Returns what a group asks for that is under way, and of which nothing was heard for long: does the server still answer
- * (D-54)? Once a pass at most, before it looks: what disrupts rests on a proof of its own.
+ * (D-54)? Where the caches are known not to be kept up to date, the group itself is read: it does not wait for watches that are silent
+ * while reads are answered. Once a pass at most, before it looks: what disrupts rests on a proof of its own.
  */
 export function signOfLife(
   { moment, plan }: Pick<Question, 'moment' | 'plan'>,
-  ports: WatchedViews,
+  ports: WatchedViews & Pick<SecurePorts, 'reads'>,
 ): Need | undefined {
   if (disrupts(plan) || !isUnderWay(plan)) return undefined;
   if (moment.monotonic < nextProbeOf(ports)) return undefined;
   return {
     what: 'a sign of life from the API server, which has shown nothing for 20 s',
-    fulfil: (signal) => probe(ports, signal),
+    fulfil: async (signal) => {
+      const isStale = stalenessOf(ports) !== undefined;
+      await probe(ports, signal);
+      if (!isStale || stalenessOf(ports) === undefined) return;
+      const cached = moment.sets.map(({ set }) => set);
+      await ports.reads.read(groupScope(moment.key), { wish: wholeGroup, cached }, signal);
+    },
   };
 }
 
