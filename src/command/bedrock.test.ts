@@ -683,6 +683,19 @@ const undriven: Record<string, { readonly args: readonly string[]; readonly want
     args: ['api', '--token-file', 't'],
     wanted: /^--signing-key-file is needed$/,
   },
+  'api without a namespace': {
+    args: ['api', '--token-file', 't', '--signing-key-file', 'k'],
+    wanted: /^--namespaces is needed: where it deploys, such as --namespaces demo$/,
+  },
+  'api in what is no namespace': {
+    args: ['api', '--token-file', 't', '--signing-key-file', 'k', '--namespaces', 'demo,Kube'],
+    wanted:
+      /^--namespaces must be names of namespaces with commas between them, or \*: got "Kube"$/,
+  },
+  'run that replaces a deploy of no API': {
+    args: [...drive, '--replaces', 'x'],
+    wanted: /^--replaces needs --api$/,
+  },
   'api on no address': {
     args: ['api', ...secrets, '--listen', '8443'],
     wanted: /^--listen must be/,

@@ -36,7 +36,9 @@ async function serve(options: ApiOptions, ports: DrivePorts): Promise<void> {
   try {
     const publicUrl = options.publicUrl ?? addressOf(options);
     const { client } = cluster;
-    const api = new DeployApi({ client, clock, token, signingKey, publicUrl, randomIdentity });
+    const { namespaces } = options;
+    const secrets = { token, signingKey };
+    const api = new DeployApi({ client, clock, ...secrets, publicUrl, randomIdentity, namespaces });
     const { host, port } = options;
     const server = await startApiServer({ api, clock, logger, host, port, ...certificate });
     logger.info('deploy API serves', { port: server.port, publicUrl });

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
+import { seconds } from '#base/units.ts';
 import type { HttpApp } from '#telemetry/http/http-app.ts';
 import type { WholeResponse } from '#telemetry/http/http-response.ts';
 import { type HttpServer, startHttpServer } from '#telemetry/http/http-server.ts';
 import { createHttpServerMetrics } from '#telemetry/http/http-server-metrics.ts';
 import { createMetricsRegistry } from '#telemetry/metrics.ts';
-import { type ApiAnswer, refusal } from './api-answer.ts';
+import { type ApiAnswer, type ApiRequest, refusal } from './api-answer.ts';
 import { type DeployApi, type Route, routeOf } from './deploy-api.ts';
 
 /** Where the API is served, and how. */
@@ -28,8 +29,13 @@ const mostBytes: Readonly<Record<Route['kind'], number>> = {
   act: 1_024,
   get: 0,
 };
-/** Requests that are under way at once; a client that comes then is asked to come again. */
-const mostAtOnce = 32;
+/**
+ * Requests that are under way at once; a client that comes then is asked to come again. Callbacks have places of their own: who sends one
+ * is known only by its body, so that strangers may hold these.
+ */
+const mostAtOnce = { callback: 16, other: 32 };
+/** Longest time until the body of a request has arrived. */
+const bodyWithin = { callback: seconds(2), other: seconds(30) };
 
 /** Serves the deploy API together with `/ready`, `/live` and `/metrics`. @throws {Error} one sentence, where it cannot listen */
 export async function startApiServer(options: ApiServerOptions): Promise<HttpServer> {
@@ -55,38 +61,76 @@ export async function startApiServer(options: ApiServerOptions): Promise<HttpSer
   });
 }
 
-function apiApp({ api, logger }: ApiServerOptions, usual: HttpApp): HttpApp {
-  let underWay = 0;
+function apiApp(options: ApiServerOptions, usual: HttpApp): HttpApp {
+  const underWay = { callback: 0, other: 0 };
   return async (request, mayEnter) => {
     const path = pathOf(request.url ?? '');
     if (path === undefined || !path.startsWith('/v1/')) return usual(request, mayEnter);
-    if (!mayEnter || underWay >= mostAtOnce) return written(refusal(429, 'Too many requests'));
-    underWay += 1;
+    const { method = '' } = request;
+    const route = routeOf({ method, path });
+    const refused = refusedUnread(options.api, request, route);
+    if (refused !== undefined) return written(refused);
+    if (typeof route === 'number') return written(refusal(route, nowhere[route]));
+    const places = placesOf(route);
+    if (!mayEnter || underWay[places] >= mostAtOnce[places])
+      return written(refusal(429, 'Too many requests'));
+    underWay[places] += 1;
     try {
-      return written(await answered(api, request, path));
+      return written(await answered(options, request, { method, path, route }));
     } catch (thrown) {
-      logger.error('deploy API failed', { err: thrown instanceof Error ? thrown : undefined });
-      return written(refusal(500, 'The request failed for a fault of this program'));
+      return written(failed(thrown, options));
     } finally {
-      underWay -= 1;
+      underWay[places] -= 1;
     }
   };
 }
 
-async function answered(
+const nowhere = {
+  404: 'There is no such path',
+  405: 'The path does not take this method',
+} as const;
+
+function placesOf({ kind }: Route): keyof typeof mostAtOnce {
+  return kind === 'callback' ? 'callback' : 'other';
+}
+
+function failed(thrown: unknown, { logger }: ApiServerOptions): ApiAnswer {
+  logger.error('deploy API failed', { err: thrown instanceof Error ? thrown : undefined });
+  return refusal(500, 'The request failed for a fault of this program');
+}
+
+/** Returns the answer to a request that is refused before any of its body is read. */
+function refusedUnread(
   api: DeployApi,
   request: IncomingMessage,
-  path: string,
+  route: ReturnType<typeof routeOf>,
+): ApiAnswer | undefined {
+  if (typeof route === 'number') return undefined;
+  const most = mostBytes[route.kind];
+  if (Number(request.headers['content-length'] ?? 0) > most) return tooLong(most);
+  return api.refused(request, route);
+}
+
+function tooLong(most: number): ApiAnswer {
+  return refusal(413, `The body is longer than ${most} bytes`);
+}
+
+async function answered(
+  { api, clock }: ApiServerOptions,
+  request: IncomingMessage,
+  { method, path, route }: Pick<ApiRequest, 'method' | 'path'> & { readonly route: Route },
 ): Promise<ApiAnswer> {
-  const { method = '', headers } = request;
-  const route = routeOf({ method, path });
-  if (route === 404) return refusal(404, 'There is no such path');
-  if (route === 405) return refusal(405, 'The path does not take this method');
-  if (!api.isLetIn({ headers }, route)) return refusal(401, 'A bearer token is needed');
-  const body = await boundedBody(request, mostBytes[route.kind]);
-  if (body === undefined)
-    return refusal(413, `The body is longer than ${mostBytes[route.kind]} bytes`);
-  return api.answer({ method, path, headers, body }, route);
+  const most = mostBytes[route.kind];
+  const patience = bodyWithin[placesOf(route)];
+  const { promise: late, resolve } = Promise.withResolvers<'late'>();
+  const timer = clock.timer(patience, () => resolve('late'), { owner: 'body of a request' });
+  // A body that fails after it was given up is nobody's any more.
+  const reading = boundedBody(request, most);
+  reading.catch(() => undefined);
+  const body = await Promise.race([reading, late]).finally(() => timer.cancel());
+  if (body === 'late') return refusal(408, `The body has not arrived within ${patience / 1_000} s`);
+  if (body === undefined) return tooLong(most);
+  return api.answer({ method, path, headers: request.headers, body }, route);
 }
 
 /** Reads a body. @returns undefined for a body that is too long, of which no more is kept */
@@ -94,7 +138,6 @@ async function boundedBody(
   request: IncomingMessage,
   most: number,
 ): Promise<Uint8Array | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > most) return undefined;
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
@@ -114,6 +157,9 @@ function pathOf(target: string): string | undefined {
   }
 }
 
+/** Answers to requests whose bodies may not have been read to the end. */
+const unread: ReadonlySet<number> = new Set([401, 408, 413, 429]);
+
 /** A connection whose body was not read to its end is of no further use. */
 function written({ status, body }: ApiAnswer): WholeResponse {
   return {
@@ -122,7 +168,7 @@ function written({ status, body }: ApiAnswer): WholeResponse {
     contentType: 'application/json',
     headers: {
       'cache-control': 'no-store',
-      ...(status === 413 || status === 401 ? { connection: 'close' } : {}),
+      ...(unread.has(status) ? { connection: 'close' } : {}),
       ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     },
   };

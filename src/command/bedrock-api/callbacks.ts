@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import { type ApiAnswer, type ApiRequest, headerOf, refusal } from './api-answer.ts';
-import { signatureProblem } from './callback-signature.ts';
+import { headerProblem, signatureProblem } from './callback-signature.ts';
 import { deployIdIn, withResult } from './deploy-record.ts';
 import type { Decided, DeployStore, StoredDeploy } from './deploy-store.ts';
 import { begun } from './deploys.ts';
@@ -22,13 +22,23 @@ export class Callbacks {
     this.#options = options;
   }
 
+  /** Returns the answer to a callback whose headers alone show that it is none; undefined where its body has to be read. */
+  refused(request: Pick<ApiRequest, 'headers'>): ApiAnswer | undefined {
+    const problem = headerProblem(request, this.#options.clock.now());
+    if (problem !== undefined) return refusal(401, problem);
+    const key = headerOf(request, 'idempotency-key') ?? '';
+    return /^[0-9a-f]{64}$/.test(key)
+      ? undefined
+      : refusal(400, 'Idempotency-Key must be 64 hexadecimal digits');
+  }
+
   async take(stageId: string, request: ApiRequest): Promise<ApiAnswer> {
     const { signingKey, clock, store } = this.#options;
+    const refused = this.refused(request);
+    if (refused !== undefined) return refused;
     const problem = signatureProblem(request, { signingKey, now: clock.now() });
     if (problem !== undefined) return refusal(401, problem);
     const key = headerOf(request, 'idempotency-key') ?? '';
-    if (!/^[0-9a-f]{64}$/.test(key))
-      return refusal(400, 'Idempotency-Key must be 64 hexadecimal digits');
     const callback = parseCallback(request.body, stageId);
     if (typeof callback === 'string') return refusal(400, callback);
     const id = deployIdIn(stageId);

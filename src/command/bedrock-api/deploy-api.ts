@@ -9,7 +9,7 @@ import { ApiError, isInvalid } from '#kubernetes/transport/api-error.ts';
 import { TransportError } from '#kubernetes/transport/transport.ts';
 import { type ApiAnswer, type ApiRequest, headerOf, refusal } from './api-answer.ts';
 import { Callbacks } from './callbacks.ts';
-import { BusyError, DeployStore } from './deploy-store.ts';
+import { type AllowedNamespaces, BusyError, DeployStore } from './deploy-store.ts';
 import { type DeployAction, Deploys } from './deploys.ts';
 
 /** Settings of {@link DeployApi}. */
@@ -23,6 +23,8 @@ export interface DeployApiOptions {
   /** Address by which the operator reaches this API. */
   readonly publicUrl: string;
   readonly randomIdentity: () => string;
+  /** Where it deploys. */
+  readonly namespaces: AllowedNamespaces;
 }
 
 /** What a path leads to. */
@@ -59,15 +61,19 @@ export class DeployApi {
   readonly #token: Uint8Array;
 
   constructor(options: DeployApiOptions) {
-    const store = new DeployStore(options.client);
+    const store = new DeployStore(options.client, options.namespaces);
     this.#deploys = new Deploys({ ...options, store });
     this.#callbacks = new Callbacks({ ...options, store });
     this.#token = digestOf(options.token);
   }
 
-  /** Reports whether a request may be looked at, before any of its body is read: callbacks are known by their signature. */
-  isLetIn(request: Pick<ApiRequest, 'headers'>, route: Route): boolean {
-    if (route.kind === 'callback') return true;
+  /** Returns the answer to a request whose headers alone show that it is not let in, before any of its body is read. */
+  refused(request: Pick<ApiRequest, 'headers'>, route: Route): ApiAnswer | undefined {
+    if (route.kind === 'callback') return this.#callbacks.refused(request);
+    return this.#bearsToken(request) ? undefined : refusal(401, 'A bearer token is needed');
+  }
+
+  #bearsToken(request: Pick<ApiRequest, 'headers'>): boolean {
     const [, given = ''] = /^Bearer (\S+)$/i.exec(headerOf(request, 'authorization') ?? '') ?? [];
     return timingSafeEqual(digestOf(given), this.#token);
   }

@@ -9,6 +9,9 @@ import { fieldManager } from '../bedrock/deploy/apply-resources.ts';
 import { type DeployRecord, deployLabel, formatRecord, recordAnnotation } from './deploy-record.ts';
 import { recordOf } from './parse-deploy-record.ts';
 
+/** Where deploys are made, looked for and changed: in these namespaces alone, or in all. */
+export type AllowedNamespaces = readonly string[] | 'all';
+
 /** A deploy as it is in the cluster. */
 export interface StoredDeploy {
   readonly object: KubernetesObject;
@@ -40,19 +43,43 @@ export class BusyError extends Error {
 export class DeployStore {
   readonly #client: Client;
 
-  constructor(client: Client) {
+  readonly #namespaces: AllowedNamespaces;
+
+  constructor(client: Client, namespaces: AllowedNamespaces) {
     this.#client = client;
+    this.#namespaces = namespaces;
+  }
+
+  /** Reports whether deploys may be in `namespace`. */
+  isAllowed(namespace: string): boolean {
+    return this.#namespaces === 'all' || this.#namespaces.includes(namespace);
+  }
+
+  /** Returns the deploy that a StatefulsetRollout is of; undefined where it is of none, or is not there. @throws what the client throws */
+  async at(key: {
+    readonly namespace: string;
+    readonly name: string;
+  }): Promise<StoredDeploy | undefined> {
+    try {
+      return deployIn(await this.#client.get(type, key, { timeout }));
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
   }
 
   /** Returns the deploy `id`; undefined where there is none any more. @throws what the client throws */
   async find(id: string): Promise<StoredDeploy | undefined> {
     const labelSelector = `${deployLabel}=${id}`;
-    const { items } = await this.#client.list(type, { labelSelector }, { timeout });
-    for (const object of items) {
-      const record = recordOf(object);
-      if (record?.id === id && isInPlace(object, record)) return { object, record };
-    }
-    return undefined;
+    const scopes = this.#namespaces === 'all' ? [undefined] : this.#namespaces;
+    const lists = await Promise.all(
+      scopes.map((namespace) => {
+        const query = { labelSelector, ...(namespace !== undefined && { namespace }) };
+        return this.#client.list(type, query, { timeout });
+      }),
+    );
+    const found = lists.flatMap(({ items }) => items.flatMap((object) => deployIn(object) ?? []));
+    return found.find(({ record }) => record.id === id);
   }
 
   /**
@@ -97,6 +124,11 @@ export class DeployStore {
       throw error;
     }
   }
+}
+
+function deployIn(object: KubernetesObject): StoredDeploy | undefined {
+  const record = recordOf(object);
+  return record !== undefined && isInPlace(object, record) ? { object, record } : undefined;
 }
 
 /** Reports whether the stage is as recorded: to deploy by other means leaves the record behind, and takes the stage away. */

@@ -1,10 +1,12 @@
 import { randomInt } from 'node:crypto';
 import type { JsonObject } from '#base/json.ts';
+import { quoted } from '#base/text/quoted.ts';
 import { seconds } from '#base/units.ts';
 import type { Client } from '#kubernetes/client.ts';
+import { objectKey } from '#kubernetes/object-key.ts';
 import { objectAt } from '#statefulset/parse-fields.ts';
 import { type ConvertedFile, convertFile } from '../bedrock/convert/convert-file.ts';
-import { applyPhase } from '../bedrock/deploy/apply-resources.ts';
+import { applyPhase, ForeignFieldsError, keyOf } from '../bedrock/deploy/apply-resources.ts';
 import { findingLines } from '../bedrock/parse/finding.ts';
 import { type ApiAnswer, refusal } from './api-answer.ts';
 import {
@@ -55,6 +57,8 @@ export function begun(
 /** Makes deploys, reports on them, and does with them what is asked (H-21). */
 export class Deploys {
   readonly #options: DeploysOptions;
+  /** Rollouts that a deploy is being made of: a second one waits for nothing, and is refused. */
+  readonly #making = new Set<string>();
 
   constructor(options: DeploysOptions) {
     this.#options = options;
@@ -77,10 +81,26 @@ export class Deploys {
     const percents = phases.map(({ percent }) => percent);
     const record = newRecord(id, percents, { stageId, isAutomatic: request.isAutomatic });
     const [budget, rollout] = first.resources;
-    const { client } = this.#options;
+    const { client, store } = this.#options;
     const marked = withRecord(rollout, record);
-    const object = await applyPhase([budget, marked], { client, call: { timeout } });
-    return { status: 201, body: deployView({ object, record }) };
+    const place = keyOf(rollout);
+    const key = objectKey(place);
+    if (!store.isAllowed(place.namespace))
+      return refusal(403, `This API does not deploy into namespace "${place.namespace}"`);
+    if (this.#making.has(key)) return refusal(409, `Another deploy of "${key}" is being made`);
+    this.#making.add(key);
+    try {
+      const running = runningProblem(await store.at(place), key, request);
+      if (running !== undefined) return refusal(409, running);
+      const call = { timeout };
+      const object = await applyPhase([budget, marked], { client, call, takes: 'own-fields' });
+      return { status: 201, body: deployView({ object, record }) };
+    } catch (error) {
+      if (error instanceof ForeignFieldsError) return refusal(409, error.message);
+      throw error;
+    } finally {
+      this.#making.delete(key);
+    }
   }
 
   async get(id: string): Promise<ApiAnswer> {
@@ -127,6 +147,25 @@ function advanced(deploy: StoredDeploy): Decided<ApiAnswer> {
   if (current + 1 >= phases.length)
     return { kind: 'none', answer: refusal(409, `The phase of ${percent}% is the last`) };
   return begun(deploy, current + 1);
+}
+
+/** Returns why a deploy may not take the place of `stored`; undefined where that has ended, or is named. */
+function runningProblem(
+  stored: StoredDeploy | undefined,
+  key: string,
+  { replaces }: DeployRequest,
+): string | undefined {
+  if (stored === undefined || !isRunning(stored)) return undefined;
+  const { id } = stored.record;
+  if (replaces === id) return undefined;
+  const named = replaces === undefined ? '' : `, and not ${quoted(replaces)}`;
+  return `Deploy "${id}" of "${key}" runs${named}: wait until it has ended, or name it as "replaces"`;
+}
+
+function isRunning(deploy: StoredDeploy): boolean {
+  const { current, phases, isAutomatic } = deploy.record;
+  const state = phaseState(deploy, current);
+  return state === 'running' || (state === 'success' && isAutomatic && current + 1 < phases.length);
 }
 
 type Converted = Extract<ConvertedFile, { readonly kind: 'converted' }>;

@@ -1,5 +1,6 @@
 import { quoted } from '#base/text/quoted.ts';
 import { type Options, parseOptions } from '../bedrock/options/parse-options.ts';
+import type { AllowedNamespaces } from './deploy-store.ts';
 
 /** How the deploy API is served. */
 export interface ApiOptions {
@@ -10,6 +11,8 @@ export interface ApiOptions {
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   /** Undefined: made of the address that it listens on. */
   readonly publicUrl: string | undefined;
+  /** Where it deploys. */
+  readonly namespaces: AllowedNamespaces;
   readonly tokenFile: string;
   readonly signingKeyFile: string;
   readonly kubeconfig: string | undefined;
@@ -22,7 +25,7 @@ export type ParsedApi =
   | { readonly kind: 'invalid'; readonly sentence: string };
 
 /** What `--help` prints. */
-export const apiHelp = `Usage: rollout-operator bedrock api --token-file FILE --signing-key-file FILE [options]
+export const apiHelp = `Usage: rollout-operator bedrock api --namespaces NAME[,NAME…] --token-file FILE --signing-key-file FILE [options]
 
 Serves the reference deploy API: POST /v1/deploys, GET /v1/deploys/{id}, POST /v1/deploys/{id}/pause|resume|retry|advance, and
 POST /v1/stages/{stageId}/callback for the operator. Its state is stored in the cluster: it can be restarted at any time.
@@ -31,6 +34,9 @@ POST /v1/stages/{stageId}/callback for the operator. Its state is stored in the 
   --tls-cert FILE, --tls-key FILE
                            in PEM; needed unless it listens on this host alone
   --public-url URL         by which the operator reaches it; without it made of --listen
+  --namespaces NAME[,NAME…]
+                           where it deploys, and nowhere else; needed. * is every namespace: then whoever bears the token may put
+                           pods into kube-system, too
   --token-file FILE        what requests must bear
   --signing-key-file FILE  what callbacks are signed by
   --kubeconfig FILE        the cluster; without it $KUBECONFIG, else that of the pod, else ~/.kube/config
@@ -43,6 +49,7 @@ const table = {
   'tls-cert': 'value',
   'tls-key': 'value',
   'public-url': 'value',
+  namespaces: 'value',
   'token-file': 'value',
   'signing-key-file': 'value',
   kubeconfig: 'value',
@@ -68,15 +75,28 @@ function apiOptions(options: Options): ApiOptions | string {
   if (typeof address === 'string') return address;
   const wrong = tlsProblem(options, address.host) ?? urlProblem(options.get('public-url'));
   if (wrong !== undefined) return wrong;
+  const namespaces = namespacesIn(options.get('namespaces'));
+  if (typeof namespaces === 'string') return namespaces;
   const [cert, key] = [options.needed('tls-cert'), options.needed('tls-key')];
   return {
     ...address,
+    namespaces: namespaces.names,
     tls: options.has('tls-cert') ? { cert, key } : undefined,
     publicUrl: options.get('public-url')?.replace(/\/+$/, ''),
     tokenFile: options.needed('token-file'),
     signingKeyFile: options.needed('signing-key-file'),
     kubeconfig: options.get('kubeconfig'),
   };
+}
+
+function namespacesIn(text: string | undefined): { readonly names: AllowedNamespaces } | string {
+  if (text === undefined)
+    return '--namespaces is needed: where it deploys, such as --namespaces demo';
+  if (text === '*') return { names: 'all' };
+  const names = text.split(',');
+  const wrong = names.find((name) => !/^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/.test(name));
+  if (wrong === undefined) return { names: [...new Set(names)] };
+  return `--namespaces must be names of namespaces with commas between them, or *: got ${quoted(wrong)}`;
 }
 
 function addressIn(text: string): { readonly host: string; readonly port: number } | string {

@@ -10,6 +10,8 @@ export interface DeployRequest {
   /** Undefined: the first phase. */
   readonly from: number | undefined;
   readonly isAutomatic: boolean;
+  /** The deploy that this one may take the place of while it runs. */
+  readonly replaces: string | undefined;
 }
 
 const kinds = {
@@ -24,6 +26,7 @@ const kinds = {
   rolloutIdentity: 'string',
   from: 'number',
   autoAdvance: 'boolean',
+  replaces: 'string',
   lenient: 'boolean',
   strict: 'boolean',
   allowTags: 'boolean',
@@ -43,6 +46,7 @@ export function parseDeployRequest(body: Uint8Array): DeployRequest | string {
     deploy: deployOf(request),
     from: typeof from === 'number' ? from : undefined,
     isAutomatic: request['autoAdvance'] === true,
+    replaces: stringAt(request, 'replaces'),
   };
 }
 
@@ -57,7 +61,16 @@ function problemOf(request: JsonObject): string | undefined {
   const version = textOf(request, 'version');
   const isLabel = /^(?:[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?)?$/.test(version);
   if (!isLabel) return 'version must be 1 to 63 letters, digits, "-", "_" and "."';
-  const hasSecret = /^(?:[a-z][a-z0-9+.-]*:\/\/[^/]*@|[^/@:]+:[^/]*@)/i.test(originOf(request));
+  return originProblem(originOf(request));
+}
+
+/** Readers of addresses leave out what stands before and between their parts, so that an address with such is none. */
+function originProblem(origin: string): string | undefined {
+  if (/[\s\p{C}\\]/u.test(origin))
+    return 'git.origin must be an address without blanks, backslashes and control characters';
+  const { username = '', password = '' } = URL.parse(origin) ?? {};
+  const isNamed = /^(?:[a-z][a-z0-9+.-]*:\/\/[^/]*@|[^/@:]+:[^/]*@)/i.test(origin);
+  const hasSecret = isNamed || username !== '' || password !== '';
   return hasSecret ? 'git.origin must be an address without a user or password' : undefined;
 }
 

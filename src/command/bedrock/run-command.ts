@@ -82,7 +82,7 @@ interface Deployment {
 
 async function driverOf(
   { converted, text }: Deployment,
-  { kubeconfig, api, deploy, isConfirmed }: RunOptions,
+  { kubeconfig, api, deploy, isConfirmed, replaces }: RunOptions,
   ports: DrivePorts,
 ): Promise<PhaseDriver> {
   const { phases, stage } = converted;
@@ -93,7 +93,13 @@ async function driverOf(
     return new ClusterDriver({ cluster, clock, phases, firstPercent, tell });
   }
   const percents = phases.map(({ percent }) => percent);
-  const request = { text, deploy: namedCluster(deploy, converted), percents, isConfirmed };
+  const request = {
+    text,
+    deploy: namedCluster(deploy, converted),
+    percents,
+    isConfirmed,
+    replaces,
+  };
   return new ApiDriver({ api: await ports.openApi(api), clock, request, tell });
 }
 

@@ -1,6 +1,7 @@
 /** The reference deploy API as it is served, over TLS, on the embedded cluster; nobody carries the rollouts out. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -10,6 +11,7 @@ import { createCluster, type EmbeddedCluster } from '#cluster/create-cluster.ts'
 import { numberAt, textAt } from '#cluster/json/read-json.ts';
 import { selfSigned } from '#cluster/transport/self-signed.ts';
 import { bedrockCommand } from '#command/bedrock.ts';
+import { deployLabel } from '#command/bedrock-api/deploy-record.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { openTransport } from '#kubernetes/connect/connection.ts';
 import { createClient } from '#kubernetes/http-client.ts';
@@ -55,8 +57,9 @@ describe('bedrock api', () => {
     const file = (name: string): string => join(folder, name);
     const args = ['api', '--listen', `127.0.0.1:${port}`, '--tls-cert', file('cert')];
     const secrets = ['--token-file', file('token'), '--signing-key-file', file('key')];
+    const where = ['--namespaces', 'demo,other'];
     let said = '';
-    const ended = bedrockCommand([...args, '--tls-key', file('tls-key'), ...secrets], {
+    const ended = bedrockCommand([...args, '--tls-key', file('tls-key'), ...secrets, ...where], {
       ...nothingToDrive(),
       clock,
       readInput: () => Promise.reject(new Error('nothing is read')),
@@ -134,8 +137,13 @@ describe('bedrock api', () => {
     autoAdvance: true,
   };
 
+  /** Begins a deploy in the place of the one that runs. */
   async function begin(more: JsonObject = {}): Promise<string> {
-    const body = JSON.stringify({ ...wanted, ...more });
+    const present = await client
+      .list(resourceTypes.statefulsetRollouts, { namespace: 'demo' })
+      .then(({ items }) => textAt(items[0], 'metadata', 'labels', deployLabel));
+    const replaces = present === '' ? {} : { replaces: present };
+    const body = JSON.stringify({ ...wanted, ...replaces, ...more });
     const made = await ask('POST', '/v1/deploys', { body });
     assert.equal(made.status, 201, JSON.stringify(made.body));
     return textAt(made.body, 'id');
@@ -199,6 +207,24 @@ describe('bedrock api', () => {
       path: '/v1/deploys',
       status: 400,
       body: JSON.stringify({ ...wanted, git: { origin: 'https://a:b@c.example' } }),
+    },
+    'a password behind a blank in the address of the source [found X-7]': {
+      path: '/v1/deploys',
+      status: 400,
+      body: JSON.stringify({ ...wanted, git: { origin: ' https://a:b@c.example' } }),
+    },
+    'another namespace than it was told [found X-7]': {
+      path: '/v1/deploys',
+      status: 403,
+      body: JSON.stringify({
+        ...wanted,
+        bedrockYaml: bedrockFile.replaceAll('namespace: demo', 'namespace: kube-system'),
+      }),
+    },
+    'a callback whose time is far off, before it reads its body [found X-6]': {
+      path: '/v1/stages/s/callback',
+      status: 401,
+      headers: { 'x-bedrock-timestamp': '1', 'x-bedrock-signature': `v1=${'0'.repeat(64)}` },
     },
     'a body that is too long': {
       path: '/v1/deploys',
@@ -368,6 +394,82 @@ describe('bedrock api', () => {
     const resumed = await ask('POST', `/v1/deploys/${id}/resume`);
     assert.equal(resumed.body['pauseRequested'], false);
   });
+
+  test('refuses a deploy of a name whose deploy runs, and takes its place where it is named [found X-7]', async () => {
+    const first = await begin();
+    const body = JSON.stringify({ ...wanted, images: { kv: 'kv:2' } });
+    const refused = await ask('POST', '/v1/deploys', { body });
+    assert.equal(refused.status, 409);
+    const why = `Deploy "${first}" of "demo/kv-dev" runs: wait until it has ended, or name it as "replaces"`;
+    assert.equal(textAt(refused.body, 'error'), why);
+    assert.equal((await ask('GET', `/v1/deploys/${first}`)).status, 200);
+    const wrong = JSON.stringify({ ...wanted, replaces: 'another' });
+    assert.equal((await ask('POST', '/v1/deploys', { body: wrong })).status, 409);
+    const second = await begin({ images: { kv: 'kv:2' } });
+    assert.equal((await ask('GET', `/v1/deploys/${second}`)).status, 200);
+  });
+
+  test('of twelve deploys of one name at once makes one, and it can be found afterwards [found X-7]', async () => {
+    const present = await begin();
+    const body = JSON.stringify({ ...wanted, replaces: present });
+    // Each of them has looked before the first is written.
+    const heal = cluster.faults.add({
+      match: { resource: 'poddisruptionbudgets' },
+      action: { kind: 'delay', delay: millis(200) },
+    });
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, () => ask('POST', '/v1/deploys', { body })),
+    );
+    heal();
+    const made = replies.filter(({ status }) => status === 201);
+    assert.deepEqual([made.length, replies.filter(({ status }) => status === 409).length], [1, 11]);
+    const id = textAt(made[0]?.body, 'id');
+    assert.equal((await ask('GET', `/v1/deploys/${id}`)).status, 200);
+  });
+
+  test('is open to others while forty strangers hold callbacks open, for 2 s at most [found X-6]', async () => {
+    const strangers = Array.from({ length: 40 }, () => stranger());
+    const early = await Promise.race(strangers.map(({ status }) => status));
+    assert.equal(early, 429);
+    assert.equal((await ask('GET', `/v1/deploys/${'a'.repeat(20)}`)).status, 404);
+    const ends = await Promise.all(strangers.map(({ status }) => status));
+    assert.deepEqual(
+      [429, 408].map((status) => ends.filter((each) => each === status).length),
+      [24, 16],
+    );
+    const made = callbackOf(await stored(), 'success', clock.now());
+    assert.equal(
+      (await post({ ...made, stageId: `${'a'.repeat(20)}.${'b'.repeat(20)}` })).status,
+      400,
+    );
+  });
+
+  /** Begins a callback whose headers could be those of the operator, and whose body never comes. */
+  function stranger(): { readonly status: Promise<number> } {
+    const { promise: status, resolve, reject } = Promise.withResolvers<number>();
+    const headers = {
+      ...callbackHeaders('another key', { body: '{}', key: '0'.repeat(64) }, clock.now()),
+      'content-length': '2',
+    };
+    const path = `/v1/stages/${'a'.repeat(20)}.${'b'.repeat(20)}/callback`;
+    const options = {
+      host: '127.0.0.1',
+      port,
+      path,
+      method: 'POST',
+      headers,
+      ca: cert,
+      agent: false,
+    };
+    const sent = httpsRequest(options, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 0);
+      sent.destroy();
+    });
+    sent.on('error', reject);
+    sent.flushHeaders();
+    return { status };
+  }
 
   test('knows a deploy no more once another has taken its place', async () => {
     const id = await begin();

@@ -16,6 +16,8 @@ export interface ApiDeploy {
   readonly percents: readonly number[];
   /** Whether the API goes from phase to phase by itself. */
   readonly isConfirmed: boolean;
+  /** The deploy that runs, and that this one takes the place of. */
+  readonly replaces: string | undefined;
 }
 
 /** Settings of {@link ApiDriver}. */
@@ -136,7 +138,7 @@ class RefusedCallError extends Error {
   }
 }
 
-function deployBody({ text, deploy, percents, isConfirmed }: ApiDeploy): JsonObject {
+function deployBody({ text, deploy, percents, isConfirmed, replaces }: ApiDeploy): JsonObject {
   const { service, stage, cluster, images, version, git, dc, identity } = deploy;
   return {
     bedrockYaml: text,
@@ -150,6 +152,7 @@ function deployBody({ text, deploy, percents, isConfirmed }: ApiDeploy): JsonObj
     rolloutIdentity: identity,
     from: percents[0],
     autoAdvance: isConfirmed,
+    replaces,
     lenient: deploy.isLenient,
     strict: deploy.isStrict,
     allowTags: deploy.areTagsAllowed,

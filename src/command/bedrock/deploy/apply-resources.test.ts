@@ -61,3 +61,56 @@ test('applyPhase() takes the stage of an earlier deploy away first, where this o
   const [last] = sent.slice(-1);
   assert.equal(last?.body, JSON.stringify(rollout));
 });
+
+const taken = {
+  'another that writes them': ['conflict with "kubectl" using policy/v1', 1],
+  'this program, which has patched them since': [
+    'conflict with "rollout-operator-bedrock" using policy/v1',
+    2,
+  ],
+} as const;
+
+for (const [whose, [message, requests]] of Object.entries(taken)) {
+  test(`applyPhase() takes the fields of ${whose} ${requests === 1 ? 'from nobody' : 'from itself'}, where it may take its own alone [found X-7]`, async () => {
+    const sent: string[] = [];
+    const transport = {
+      request: ({ method, path }: TransportRequest) => {
+        sent.push(`${method} ${path.split('?')[1] ?? ''}`);
+        const isConflict = sent.length === 1;
+        const causes = [{ reason: 'FieldManagerConflict', message, field: '.spec.minAvailable' }];
+        const status = {
+          kind: 'Status',
+          code: 409,
+          reason: 'Conflict',
+          message,
+          details: { causes },
+        };
+        const stored = { metadata: { name: 'kv', uid: 'u', resourceVersion: '1' }, spec: {} };
+        return Promise.resolve({
+          status: isConflict ? 409 : 200,
+          headers: {},
+          body: Buffer.from(JSON.stringify(isConflict ? status : stored)),
+        });
+      },
+      stream: () => Promise.reject(new Error('no stream')),
+      close: () => Promise.resolve(),
+    };
+    const timeout = millis(0);
+    const client = createClient({ transport, clock: new FakeClock(), timeout, userAgent: 'test' });
+    const applying = applyPhase([budget, rollout], { client, call: {}, takes: 'own-fields' });
+    if (requests === 1) {
+      await assert.rejects(applying, {
+        name: 'ForeignFieldsError',
+        message:
+          /^PodDisruptionBudget "a\/kv" has fields of "kubectl", which are not taken from it: /,
+      });
+      assert.deepEqual(sent, ['PATCH fieldManager=rollout-operator-bedrock']);
+    } else {
+      await applying;
+      assert.deepEqual(sent.slice(0, 2), [
+        'PATCH fieldManager=rollout-operator-bedrock',
+        'PATCH fieldManager=rollout-operator-bedrock&force=true',
+      ]);
+    }
+  });
+}

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { errorOf } from '#base/error-of.ts';
+import { isJsonArray, isJsonObject, type JsonObject } from '#base/json.ts';
 import type { CallOptions, Client } from '#kubernetes/client.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { type ResourceType, resourceTypes } from '#kubernetes/resource-type.ts';
@@ -16,13 +17,20 @@ export interface ApplyPorts {
   readonly client: Client;
   /** How each request is made. */
   readonly call: CallOptions;
+  /** Which fields are taken that others have written: all, or those of this program alone. @default all */
+  readonly takes?: 'all' | 'own-fields';
+}
+
+/** An object has fields that another writes, and that are not taken from it. */
+export class ForeignFieldsError extends Error {
+  override readonly name = 'ForeignFieldsError';
 }
 
 /**
  * Writes the resources of a phase, the budget first, so that it is there before the first pod goes (H-11).
  *
  * @returns the rollout as it was stored
- * @throws what the client throws
+ * @throws {ForeignFieldsError} where others have written fields that are not to be taken; what the client throws
  */
 export async function applyPhase(
   [budget, rollout]: readonly [budget: JsonObject, rollout: JsonObject],
@@ -61,15 +69,37 @@ async function applyObject(
   ports: ApplyPorts,
 ): Promise<KubernetesObject> {
   const { client, call } = ports;
+  const { takes = 'all' } = ports;
+  const body = { kind: 'apply', document: object } as const;
+  const write = { body, fieldManager, ...call };
   try {
-    const body = { kind: 'apply', document: object } as const;
-    const write = { body, fieldManager, isForced: true, ...call };
-    return await client.patch(type, keyOf(object), write);
+    return await client.patch(type, keyOf(object), { ...write, isForced: takes === 'all' });
   } catch (error) {
+    const owners = ownersIn(error);
+    const foreign = owners.find((owner) => owner !== fieldManager);
+    if (foreign !== undefined) {
+      const { namespace, name } = keyOf(object);
+      const message = `${type.kind} "${namespace}/${name}" has fields of "${foreign}", which are not taken from it: ${errorOf(error).message}`;
+      throw new ForeignFieldsError(message, { cause: error });
+    }
+    // What this program has patched since is owned by it as well, under another operation.
+    if (owners.length > 0) return client.patch(type, keyOf(object), { ...write, isForced: true });
     // Servers that keep no book of fields, as the embedded one, say so.
     if (!(error instanceof ApiError) || error.status !== 415) throw error;
     return createOrReplace(type, object, ports);
   }
+}
+
+/** Returns who has the fields that an apply did not get; none where it failed for something else. */
+function ownersIn(error: unknown): readonly string[] {
+  if (!isConflict(error) || !(error instanceof ApiError)) return [];
+  const { causes } = error.details;
+  if (!isJsonArray(causes)) return [];
+  return causes.flatMap((cause) => {
+    if (!isJsonObject(cause) || cause['reason'] !== 'FieldManagerConflict') return [];
+    const text = stringAt(cause, 'message') ?? '';
+    return [/^conflict with "([^"]*)"/.exec(text)?.[1] ?? text];
+  });
 }
 
 async function createOrReplace(

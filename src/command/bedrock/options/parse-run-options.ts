@@ -18,6 +18,8 @@ export interface RunOptions {
   readonly kubeconfig: string | undefined;
   /** Undefined: the cluster itself is written to. */
   readonly api: ApiAddress | undefined;
+  /** The deploy that runs, and that this one takes the place of. */
+  readonly replaces: string | undefined;
 }
 
 /** What to do, or what to print instead, and the exit code. */
@@ -41,6 +43,7 @@ rollout has ended, and goes on with the next percentage. Ctrl-C ends the wait, a
   --kubeconfig FILE        the cluster; without it $KUBECONFIG, else that of the pod, else ~/.kube/config
   --api URL                a deploy API ("bedrock api") carries the phases out, in place of this program
   --token-file FILE        the token for it
+  --replaces ID            takes the place of this deploy of the API, although that still runs
   --ca-file FILE           certificates that vouch for it, in PEM; without it those of this host
 
 Exit codes: 0 all phases are done, 1 it ended before that (a failed request, --timeout, Ctrl-C, a no), 2 the input is wrong,
@@ -54,6 +57,7 @@ const runTable = {
   from: 'value',
   timeout: 'value',
   kubeconfig: 'value',
+  replaces: 'value',
 } as const;
 
 /** Reads the arguments after `bedrock run`. */
@@ -80,6 +84,8 @@ function runOptions(options: Options): RunOptions | string {
   const [excluded] = options.among(['kubeconfig', 'bapi-url']);
   if (api !== undefined && excluded !== undefined)
     return `--api and --${excluded} exclude each other`;
+  const replaces = options.get('replaces');
+  if (replaces !== undefined && api === undefined) return '--replaces needs --api';
   return {
     deploy: { ...deploy, phases: { kind: 'all' } },
     from,
@@ -87,6 +93,7 @@ function runOptions(options: Options): RunOptions | string {
     timeout,
     kubeconfig: options.get('kubeconfig'),
     api,
+    replaces,
   };
 }
 
