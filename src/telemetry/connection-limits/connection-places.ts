@@ -17,7 +17,7 @@ export interface ConnectionPlacesOptions {
 
 /** How long a connection keeps its place after something was asked or answered on it last. */
 export interface Graces {
-  /** Nothing has come from it at all. */
+  /** Nothing has come from it, at all or since. */
   readonly silent: Millis;
   /** It agrees on TLS, or asks. */
   readonly asking: Millis;
@@ -34,6 +34,9 @@ interface Place {
   readonly socket: Socket;
   readonly since: Monotonic;
   touchedAt: Monotonic;
+  /** What had come from it when that was last looked at, and when that was first seen. */
+  bytes: number;
+  cameAt: Monotonic;
   /** Whether it has answered all that it was asked, and something at all. */
   isIdle: boolean;
   /** Requests that have wholly arrived, and are not answered. */
@@ -81,8 +84,9 @@ export class ConnectionPlaces {
     const address = addressOf(socket);
     if (!this.#hasRoom(address)) return false;
     const now = this.#clock.monotonic();
-    const times = { since: now, touchedAt: now };
-    const place: Place = { peer, address, socket, ...times, isIdle: false, answering: 0 };
+    const times = { since: now, touchedAt: now, cameAt: now };
+    const state = { bytes: socket.bytesRead, isIdle: false, answering: 0 };
+    const place: Place = { peer, address, socket, ...times, ...state };
     this.#places.set(peer, place);
     this.#held.set(address, this.heldBy(address) + 1);
     socket.once('close', () => {
@@ -143,19 +147,26 @@ export class ConnectionPlaces {
   }
 
   #givesWay(place: Place, newcomer: string): boolean {
-    const { touchedAt, address } = place;
-    const isInGrace = this.#clock.monotonic() - touchedAt < this.#graceOf(place);
-    return !isInGrace || this.heldBy(address) > this.heldBy(newcomer) + 1;
+    return !this.#isInGrace(place) || this.heldBy(place.address) > this.heldBy(newcomer) + 1;
   }
 
-  #graceOf({ socket, isIdle }: Place): Millis {
-    if (isIdle) return this.#graces.idle;
-    return socket.bytesRead === 0 ? this.#graces.silent : this.#graces.asking;
+  /** One that agrees on TLS, or asks, has to go on with it: a hello alone is as good as silence. */
+  #isInGrace(place: Place): boolean {
+    const { socket, isIdle, touchedAt } = place;
+    const { silent, asking, idle } = this.#graces;
+    const now = this.#clock.monotonic();
+    if (isIdle) return now - touchedAt < idle;
+    if (socket.bytesRead !== place.bytes) {
+      place.bytes = socket.bytesRead;
+      place.cameAt = now;
+    }
+    return now - place.cameAt < silent && now - touchedAt < asking;
   }
 
   #touch(place: Place): void {
     if (this.#places.get(place.peer) !== place) return;
     place.touchedAt = this.#clock.monotonic();
+    place.cameAt = place.touchedAt;
     this.#places.delete(place.peer);
     this.#places.set(place.peer, place);
   }

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
-import { seconds } from '#base/units.ts';
+import { millis, seconds } from '#base/units.ts';
 import { FakeClock } from '#support/clocks/fake-clock.ts';
 import { ConnectionQueue } from './connection-queue.ts';
 
@@ -122,7 +122,7 @@ test('ConnectionQueue does not begin a connection that has left while it waited'
 
 const graces: Readonly<Record<string, readonly [(bed: Bed) => void, milliseconds: number]>> = {
   'says nothing': [() => undefined, 500],
-  'agrees on TLS': [(bed) => bed.greet(1, 2), 3_000],
+  'says hello and no more [found X-8]': [(bed) => bed.greet(1, 2), 500],
   'was answered, and asks no more': [
     (bed) => {
       for (const port of [1, 2]) bed.ask(port).answer();
@@ -143,6 +143,19 @@ for (const [what, [before, span]] of Object.entries(graces)) {
     assert.deepEqual([bed.begun, bed.ended()], [[1, 2, 3], [1]]);
   });
 }
+
+test('ConnectionQueue ends a connection that goes on agreeing on TLS after 3 s, for one that waits', async () => {
+  const bed = new Bed();
+  for (const port of [1, 2, 3]) bed.come(port);
+  for (let at = 0; at < 2_800; at += 400) {
+    for (const port of [1, 2]) bed.socket(port).bytesRead += 1;
+    await bed.clock.advance(millis(400));
+  }
+  await bed.clock.advance(millis(199));
+  assert.deepEqual([bed.begun, bed.ended()], [[1, 2], []]);
+  await bed.clock.advance(millis(1));
+  assert.deepEqual([bed.begun, bed.ended()], [[1, 2, 3], [1]]);
+});
 
 test('ConnectionQueue ends a connection at once of the address that has most, for one of another address', () => {
   const bed = new Bed();
