@@ -1,4 +1,5 @@
 import { after, type Instant, type Millis, type Monotonic, millis } from '#base/units.ts';
+import type { EvictionTurn } from './eviction-span.ts';
 import type { Claim, Reservation } from './reservation.ts';
 
 /** What this process has seen of the claims in a ledger itself, whatever the clocks of others say. */
@@ -10,10 +11,8 @@ export interface Sightings {
   readonly inPlace?: ReadonlySet<string>;
   /** Those of the claims that this process stored itself, and when. @default none */
   readonly stored?: ReadonlyMap<string, Monotonic>;
-  /** Since when each pod has been given to an eviction, without a break; by uid. @default none */
-  readonly evictedSince?: ReadonlyMap<string, Monotonic>;
-  /** Until when pods are not given to an eviction again, as nothing came of it before; by uid. @default none */
-  readonly resting?: ReadonlyMap<string, Monotonic>;
+  /** How long evictions have kept others out and come to nothing, by the keys of their spans. @default none */
+  readonly turns?: ReadonlyMap<string, EvictionTurn>;
 }
 
 /** Names a claim of a reservation; a claim that was given again is another one. */

@@ -55,7 +55,7 @@ export function remainderOf(
 }
 
 /** Reports whether the set of the slot is under the budget now: one that left it may come back, with the pod on its way. */
-function isSetInView({ slot }: Reservation, { sets }: Standing): boolean {
+export function isSetInView({ slot }: Reservation, { sets }: Standing): boolean {
   if (slot.set === undefined) return true;
   return [...(sets?.values() ?? [])].some(({ name }) => name === slot.set);
 }

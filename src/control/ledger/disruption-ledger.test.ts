@@ -517,10 +517,26 @@ test('an eviction that is allowed for five minutes, and never happens, lets othe
     answers.push(await replica.ask('a-0'));
     await replica.clock.advance(10_000);
   }
-  const unused = 'the pod was allowed to be evicted for 5 minutes, and is still there';
+  const unused = 'evictions in ingester-zone-a were allowed for 5 minutes, and no pod has gone';
   assert.deepEqual([answers[29], answers[30], answers[35]], ['allowed', unused, unused]);
   // The last permission is over, and nobody has it again for a minute.
   await replica.clock.advance(65_000);
   assert.equal(await replica.ask('a-0'), unused);
   assert.equal(await replica.ask('b-0'), 'allowed');
+});
+
+const rested = 'evictions were allowed for 10 minutes, and no pod has gone';
+
+test('[found X-1] evictions of one zone after the other rest together, and a rollout has its turn', async () => {
+  const replica = new Replica({ budget: budget({ limit: 3 }) });
+  const answers: string[] = [];
+  let rolled: number | undefined;
+  for (let at = 0; at < 900 && rolled === undefined; at += 2) {
+    answers.push(await replica.ask(`${at % 720 < 360 ? 'a' : 'b'}-${at % 3}`));
+    // It comes last each time, so that a zone that is free has been taken already.
+    if ((await replica.ask('c-0', rollout)) === 'allowed') rolled = at;
+    await replica.clock.advance(2_000);
+  }
+  assert.ok(answers.includes(rested), answers.slice(-3).join('; '));
+  assert.ok(rolled !== undefined && rolled <= 721, `it has a pod after ${rolled} s`);
 });

@@ -245,9 +245,9 @@ export class DisruptionLedger {
   }
 
   /** Returns how the pods stand; whatever has a reservation, and is seen in its slot, is remembered. */
-  #view({ now }: ClockReading): ProvenStanding {
+  #view({ now, monotonic }: ClockReading): ProvenStanding {
     const view = this.#options.view(now);
-    this.#seen.look(view.standing);
+    this.#seen.look(view.standing, monotonic);
     return view;
   }
 

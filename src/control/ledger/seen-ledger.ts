@@ -116,7 +116,6 @@ export class SeenLedger {
       if (known !== undefined || isNew) own.set(key, known ?? now);
     }
     this.#ownClaims = own;
-    this.#turns.saw(reservations, now);
   }
 
   /** Notes that a write leaves that takes the reservations of the pods `uids` out, among others. */
@@ -145,11 +144,13 @@ export class SeenLedger {
     return latest;
   }
 
-  /** Remembers which pods with a reservation stand in their slots: what is there later came after them. */
-  look(standing: Standing): void {
-    for (const { uid, slot } of this.reservations()) {
+  /** Remembers which pods with a reservation stand in their slots, and which have gone: a pod that is there later came after them. */
+  look(standing: Standing, now: Monotonic): void {
+    const reservations = this.reservations();
+    for (const { uid, slot } of reservations) {
       if (standing.places.get(slot.pod)?.pod?.uid === uid) this.#inPlace.add(uid);
     }
+    this.#turns.look(reservations, standing, now);
   }
 
   /** Returns what this process has seen of the claims, whatever the clocks of others say. */
@@ -157,7 +158,7 @@ export class SeenLedger {
     const own = {
       inPlace: this.#inPlace,
       stored: this.#ownClaims,
-      ...this.#turns.sightings(),
+      turns: this.#turns.turns(),
     };
     return this.#sightings && { ...this.#sightings, ...own, now };
   }

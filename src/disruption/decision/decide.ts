@@ -1,6 +1,7 @@
 /** Who may disturb what: one round of requests against the ledger, and what is to be stored for it. */
-import { after, type Instant, instant, type Millis, millis, minutes } from '#base/units.ts';
-import { passedAt, storedFor } from '../elapsed.ts';
+import { after, type Instant, instant, type Millis, millis } from '#base/units.ts';
+import { passedAt, type Sightings, storedFor } from '../elapsed.ts';
+import { type EvictionTurn, othersTurn, spansOf } from '../eviction-span.ts';
 import { bytesOf, mostBytes } from '../format-ledger.ts';
 import type { Ledger } from '../ledger.ts';
 import { evictionLife, type ReleaseMoment, remainderOf } from '../release.ts';
@@ -65,12 +66,6 @@ export interface DecidedRound {
   readonly change: 'none' | 'releases' | 'permissions';
 }
 
-/** How long an eviction may be allowed again and again although the pod stays. */
-export const longestUnused: Millis = minutes(5);
-
-/** How long others have then, before the pod is granted again. */
-export const othersTurn: Millis = minutes(1);
-
 /** A repeated request makes a claim of this age a new one, so that what was allowed twice is remembered long enough. */
 const renewedAfter: Millis = millis(evictionLife / 4);
 
@@ -129,9 +124,9 @@ class Pages {
     }
     const denial = denialOf({ pod, by: asking.by, override }, this.#tally);
     if (denial !== undefined) return { kind: 'denied', denial };
-    if (held !== undefined) return this.#unused(held, request) ?? this.#repeat(held, request);
-    const rest = asking.by === 'eviction' ? this.#restOf(pod.uid) : undefined;
-    if (rest !== undefined) return { kind: 'denied', denial: { kind: 'unused', until: rest } };
+    const rest = asking.by === 'eviction' ? this.#restOf(pod) : undefined;
+    if (rest !== undefined) return { kind: 'denied', denial: rest };
+    if (held !== undefined) return this.#repeat(held, request);
     return isDryRun ? { kind: 'allowed', isRepeated: false } : this.#grant(request);
   }
 
@@ -143,26 +138,40 @@ class Pages {
   }
 
   /**
-   * Returns the answer to one that is allowed, and not used: one that is allowed again and again, and never happens, would
-   * keep all others back for ever.
+   * Returns why evictions of the span of `pod` rest: those that are allowed again and again, and never happen, would keep all
+   * others back for ever.
    */
-  #unused(held: Reservation, { asking }: DisruptionRequest): BudgetAnswer | undefined {
-    const claim = held.claims.find(({ by }) => by === asking.by);
-    const { sightings, now } = this.#round;
-    const since = sightings?.evictedSince?.get(held.uid);
-    if (claim?.by !== 'eviction' || sightings === undefined || since === undefined)
-      return undefined;
-    if (sightings.now - since < longestUnused) return undefined;
-    const ended = passedAt({ reservation: held, claim }, evictionLife, { now, sightings });
-    return { kind: 'denied', denial: { kind: 'unused', until: after(ended, othersTurn) } };
+  #restOf({ name }: DisruptionRequest['pod']): Denial | undefined {
+    const { sightings } = this.#round;
+    if (sightings?.turns === undefined) return undefined;
+    for (const { key, slots } of spansOf(
+      slotIn(this.#tally.standing, name),
+      this.#tally.standing,
+    )) {
+      const turn = sightings.turns.get(key);
+      if (turn === undefined || sightings.now - turn.since < turn.allowed) continue;
+      const until = this.#endOfRest(key, turn, sightings);
+      if (until > this.#round.now) return { kind: 'unused', slots, allowed: turn.allowed, until };
+    }
+    return undefined;
   }
 
-  /** Returns until when others have their turn; undefined: they had it. */
-  #restOf(uid: string): Instant | undefined {
-    const { sightings, now } = this.#round;
-    const until = sightings?.resting?.get(uid);
-    if (sightings === undefined || until === undefined || until <= sightings.now) return undefined;
-    return after(now, millis(until - sightings.now));
+  /** Returns when others have had their turn, which begins once none of its pods is given to an eviction. */
+  #endOfRest(key: string, { freeSince }: EvictionTurn, sightings: Sightings): Instant {
+    const { now } = this.#round;
+    if (freeSince !== undefined) {
+      return after(now, millis(othersTurn - (sightings.now - freeSince)));
+    }
+    let last = now;
+    for (const reservation of this.#reservations.values()) {
+      if (!spansOf(reservation.slot, this.#tally.standing).some((span) => span.key === key))
+        continue;
+      for (const claim of reservation.claims.filter(({ by }) => by === 'eviction')) {
+        const end = passedAt({ reservation, claim }, evictionLife, { now, sightings });
+        if (end > last) last = end;
+      }
+    }
+    return after(last, othersTurn);
   }
 
   /**

@@ -1,12 +1,14 @@
 /** What people and programs hear of a denial; the webhook and the rollout say the same. */
 import { assertNever } from '#base/assert-never.ts';
 import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
+import { minutes } from '#base/units.ts';
 import type { BudgetRef } from '../budget.ts';
 import type { Obstacle } from '../obstacle.ts';
 import type { Asker } from '../reservation.ts';
 import type { CountedSpan, Denial } from './denial.ts';
 
 type Disturbed = Extract<Denial, { kind: 'disturbed' }>;
+type Unused = Extract<Denial, { kind: 'unused' }>;
 
 const fixedTexts = {
   'nothing-allowed': 'max unavailable = 0',
@@ -17,15 +19,20 @@ const fixedTexts = {
   'set-not-governed': 'the StatefulSet that owns the pod is not selected',
   'pod-not-seen': 'the pod is not among those that are seen',
   'no-zone': 'the zone of the pod is not known',
-  unused: 'the pod was allowed to be evicted for 5 minutes, and is still there',
   'ledger-full': 'no room for another reservation',
-} as const satisfies Record<Exclude<Denial['kind'], 'disturbed'>, string>;
+} as const satisfies Record<Exclude<Denial['kind'], 'disturbed' | 'unused'>, string>;
 
 /** Returns the text by which clients of the reference know `denial`, byte for byte where it has one. */
 export function wireText(denial: Denial): string {
-  return denial.kind === 'disturbed'
-    ? `${counts(denial)} in ${spanText(denial.span)}`
-    : fixedTexts[denial.kind];
+  if (denial.kind === 'disturbed') return `${counts(denial)} in ${spanText(denial.span)}`;
+  return denial.kind === 'unused' ? unusedText(denial) : fixedTexts[denial.kind];
+}
+
+function unusedText({ slots, allowed }: Unused): string {
+  const where = slots === undefined ? '' : ` in ${spanText(slots)}`;
+  const inMinutes = allowed / minutes(1);
+  const span = inMinutes === 1 ? 'a minute' : `${inMinutes} minutes`;
+  return `evictions${where} were allowed for ${span}, and no pod has gone`;
 }
 
 function counts({ notReady, unknown }: Disturbed): string {
@@ -61,7 +68,7 @@ function detailOf(denial: Denial): string {
     case 'disturbed':
       return `${obstacleTexts(denial.obstacles)}${endText(denial)}`;
     case 'unused':
-      return `it may be asked for again ${formatUtcSeconds(denial.until)}, so that others have their turn`;
+      return `others have their turn, and evictions may be asked for again ${formatUtcSeconds(denial.until)}`;
     case 'ledger-full':
       return `its ledger has ${denial.reservations}, and takes at most ${denial.mostBytes} bytes`;
     default:

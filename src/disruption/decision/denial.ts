@@ -1,4 +1,4 @@
-import type { Instant } from '#base/units.ts';
+import type { Instant, Millis } from '#base/units.ts';
 import type { Obstacle } from '../obstacle.ts';
 
 /** Which slots were counted. */
@@ -39,9 +39,15 @@ export type Denial =
       readonly until: Instant | undefined;
     }
   /**
-   * It was allowed for so long, and nothing came of it: others have their turn before it is allowed again. `until` then at
-   * the latest.
+   * Evictions of these slots were allowed for so long, and no pod of them has gone: others have their turn before one is
+   * allowed again. `until` then at the latest.
    */
-  | { readonly kind: 'unused'; readonly until: Instant }
+  | {
+      readonly kind: 'unused';
+      /** Undefined: all that the budget governs. */
+      readonly slots: CountedSpan | undefined;
+      readonly allowed: Millis;
+      readonly until: Instant;
+    }
   /** The ledger has no room for another reservation. */
   | { readonly kind: 'ledger-full'; readonly reservations: number; readonly mostBytes: number };

@@ -1,19 +1,21 @@
+import type { JsonObject } from '#base/json.ts';
 /** Groups under a budget whose evictions operators review, in virtual time, and what was down of them. */
 import { minutes, seconds } from '#base/units.ts';
 import type { World, WorldOptions } from '#support/world/world.ts';
 import { reviewEvictions } from '#support/world/world-evictions.ts';
 import { budgetedWorld, makeBudget } from '../stages/budget-stage.ts';
 
-/** Three zones of three, at rest under a budget of one, whose evictions one operator reviews, or several do. */
+/** Three zones of three, at rest under a budget of one unless `spec` says more, whose evictions one operator reviews, or several do. */
 export async function reviewedWorld(
   operators = 1,
   options: Omit<WorldOptions, 'operators'> = {},
+  spec: JsonObject = { maxUnavailable: 1 },
 ): Promise<World> {
   const world = await budgetedWorld({ replicas: 3, maxUnavailable: '1', ...options, operators });
   for (let started = 0; started < operators; started += 1) await world.readyOperator();
   await world.clock.advance(minutes(3));
   await reviewEvictions(world);
-  await makeBudget(world);
+  await makeBudget(world, spec);
   await world.clock.advance(seconds(11));
   return world;
 }
