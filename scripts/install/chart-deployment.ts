@@ -49,6 +49,12 @@ export function chartDeployment(version: string): unknown {
     [[...pod, 'serviceAccountName'], account],
     [[...pod, 'affinity'], block('include "rollout-operator.affinity" .')],
     [[...pod, 'securityContext'], block('toYaml .Values.podSecurityContext')],
+    [
+      [...pod, 'volumes'],
+      when(clientCa, [
+        { name: 'client-ca', configMap: { name: text('.Values.webhooks.clientCaConfigMap') } },
+      ]),
+    ],
   ]);
   return amendAll(named, [
     [[...container, 'image'], image],
@@ -62,8 +68,16 @@ export function chartDeployment(version: string): unknown {
     [[...container, 'ports'], ports.map(portOf)],
     [[...container, 'resources'], block('toYaml .Values.resources')],
     [[...container, 'securityContext'], block('toYaml .Values.securityContext')],
+    [
+      [...container, 'volumeMounts'],
+      when(clientCa, [{ name: 'client-ca', mountPath: clientCaFolder, readOnly: true }]),
+    ],
   ]);
 }
+
+/** Whether clients of the webhooks have to present a certificate. */
+const clientCa = 'and .Values.webhooks.enabled .Values.webhooks.clientCaConfigMap';
+const clientCaFolder = '/etc/rollout-operator/client-ca';
 
 /** Where pods run, and with what; all of it is the user's. */
 const placement = {
@@ -93,6 +107,7 @@ function argumentsOf(dnsName: string): readonly unknown[] {
     ...[...more.filter((arg) => !isOfTracker(arg)), ...certificate].map((arg) =>
       when(webhooks, arg),
     ),
+    when(clientCa, `-server-tls.client-ca=${clientCaFolder}/ca.crt`),
     ...tracker.map((arg) => when(zoneTracker, arg)),
     given('.Values.extraArgs'),
   ];

@@ -79,6 +79,7 @@ const ofWebhooks = only(
       additionalProperties: false,
     },
     selfSignedCertSecretName: { type: 'string', minLength: 1 },
+    clientCaConfigMap: stringOrNull,
     objectSelector: anyObject,
     zoneAwarePodDisruptionBudgets: listOf(budget),
   },

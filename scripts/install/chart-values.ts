@@ -157,6 +157,9 @@ webhooks:
     zpdbValidation: null
   # The Secret of the certificate, which the operator makes and renews.
   selfSignedCertSecretName: ${usualNames.secret}
+  # A ConfigMap of the namespace with ca.crt, the CAs of the client certificate that the API servers present to
+  # webhooks: no other client is answered then. Every client that reaches the port is, where empty.
+  clientCaConfigMap: ""
   # ZoneAwarePodDisruptionBudgets that are made, each with name and matchLabels, and maybe labels, annotations,
   # maxUnavailable or maxUnavailablePercentage, podNamePartitionRegex, podNameRegexGroup and crossZoneEvictionDelay. They
   # are reviewed: with failurePolicy Fail they cannot be made by the first installation, whose operator does not run yet.

@@ -30,6 +30,7 @@ const rules: readonly Rule[] = [
   ({ rollout }) => needsPositive(rollout.predecessorHorizon),
   ({ leaderElection }) => electionProblem(leaderElection),
   softValidationNeedsValidation,
+  clientCaNeedsWebhooks,
   certificateNeedsSource,
   caBundleNeedsOwnCa,
   ownCertificateNeedsNameAndLife,
@@ -108,6 +109,12 @@ function certificateNeedsSource({ tls, selfSigned }: OperatorFlags): string | un
   if (missing.length === 0) return undefined;
   const names = missing.map(({ name }) => `-${name}`).join(' and ');
   return `${names} must be set while -${selfSigned.isEnabled.name} is false`;
+}
+
+/** Returns the problem of CAs of clients where no client is served: who asked for them believes in a protection that is none. */
+function clientCaNeedsWebhooks({ tls }: OperatorFlags): string | undefined {
+  if (tls.clientCa.value === '' || tls.isEnabled.value) return undefined;
+  return `-${tls.clientCa.name} must be set together with -${tls.isEnabled.name}=true`;
 }
 
 /** Returns the problem of a bundle without our own CA: that of another owner's certificate is not known. */

@@ -66,6 +66,8 @@ export interface TlsConfig {
   readonly port: number;
   readonly certFile: string;
   readonly keyFile: string;
+  /** The file of the CAs that clients must have a certificate of; empty: all clients are answered. */
+  readonly clientCa: string;
   readonly requestTimeout: Millis;
   readonly updatesCaBundle: boolean;
   readonly selfSigned: {

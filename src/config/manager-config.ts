@@ -25,6 +25,8 @@ export interface WebhookFiles {
   readonly port: number;
   readonly certFile: string;
   readonly keyFile: string;
+  /** As `-server-tls.client-ca`. */
+  readonly clientCa: string;
   /** Present: a certificate of our own in place of the files. */
   readonly selfSigned: { readonly dnsName: string } | undefined;
 }
@@ -99,7 +101,7 @@ export function logOf(
 
 /** Returns where webhooks listen, and with what, as `flags` say. */
 export function webhooksOf(
-  { webhookPort, isSelfSigned, dnsName }: WebhookFlags,
+  { webhookPort, isSelfSigned, dnsName, clientCa }: WebhookFlags,
   { TMPDIR }: { readonly TMPDIR?: string | undefined },
 ): WebhookFiles {
   const folder = `${TMPDIR || '/tmp'}/${certificateFolder}`;
@@ -107,6 +109,7 @@ export function webhooksOf(
     port: webhookPort.value,
     certFile: `${folder}/tls.crt`,
     keyFile: `${folder}/tls.key`,
+    clientCa: clientCa.value,
     selfSigned: isSelfSigned.value ? { dnsName: dnsName.value } : undefined,
   };
 }
@@ -167,8 +170,12 @@ export function tlsFlags(
   own: OwnNames & { readonly namespace: string },
 ): readonly string[] {
   if (files === undefined) return [];
-  const { port, certFile, keyFile, selfSigned } = files;
-  const served = ['-server-tls.enabled=true', `-server-tls.port=${port}`];
+  const { port, certFile, keyFile, clientCa, selfSigned } = files;
+  const served = [
+    '-server-tls.enabled=true',
+    `-server-tls.port=${port}`,
+    `-server-tls.client-ca=${clientCa}`,
+  ];
   const prefix = '-server-tls.self-signed-cert';
   if (selfSigned !== undefined) {
     const dnsName = selfSigned.dnsName || `${own.service}.${own.namespace}.svc`;

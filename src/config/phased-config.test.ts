@@ -24,6 +24,7 @@ test('readPhasedRolloutConfig() has the defaults of the peer', () => {
       port: 9_443,
       certFile: '/tmp/k8s-webhook-server/serving-certs/tls.crt',
       keyFile: '/tmp/k8s-webhook-server/serving-certs/tls.key',
+      clientCa: '',
       selfSigned: undefined,
     },
     isElected: false,

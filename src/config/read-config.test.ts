@@ -38,6 +38,7 @@ const defaults: Record<string, string> = {
   'rollout.predecessor-horizon': '2m0s',
   'rollout.stuck-after': '30m0s',
   'server-tls.cert-file': '',
+  'server-tls.client-ca': '',
   'server-tls.enabled': '',
   'server-tls.key-file': '',
   'server-tls.port': '8443',
@@ -106,6 +107,7 @@ test('[scenario 78] readConfig() has the defaults of the table', () => {
       port: 8443,
       certFile: '',
       keyFile: '',
+      clientCa: '',
       requestTimeout: 10_000,
       updatesCaBundle: true,
       selfSigned: {
@@ -294,6 +296,10 @@ const moreExits: Record<string, readonly [args: readonly string[], line: string]
     ],
     '-server-tls.key-file must be set while -server-tls.self-signed-cert.enabled is false',
   ],
+  '[found X-1] exits 1 for CAs of clients where no webhooks are served': [
+    ['-kubernetes.namespace=x', '-server-tls.client-ca=/ca.crt'],
+    '-server-tls.client-ca must be set together with -server-tls.enabled=true',
+  ],
   '[admission 92] exits 1 for files whose CA it should publish': [
     [
       '-kubernetes.namespace=x',
@@ -445,6 +451,12 @@ test('readConfig() reads what shapes the webhooks and their certificate, also wh
     organization: 'Grafana Labs',
     expiration: 7_776_000_000,
   });
+});
+
+test('[found X-1] readConfig() reads where the CAs of clients are, and has every client answered without', () => {
+  const given = configFrom('-server-tls.enabled=true', '-server-tls.client-ca=/ca/ca.crt');
+  assert.equal(given.tls.clientCa, '/ca/ca.crt');
+  assert.equal(configFrom('-server-tls.enabled=true').tls.clientCa, '');
 });
 
 test('readConfig() replaces the default excluded paths by those given (FL-24)', () => {

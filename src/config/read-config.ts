@@ -148,6 +148,7 @@ function tlsConfigOf({ tls, selfSigned, kubernetes }: OperatorFlags): TlsConfig 
     port: tls.port.value,
     certFile: tls.certFile.value,
     keyFile: tls.keyFile.value,
+    clientCa: tls.clientCa.value,
     requestTimeout: tls.requestTimeout.value,
     updatesCaBundle: tls.updatesCaBundle.value,
     selfSigned: {

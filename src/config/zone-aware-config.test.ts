@@ -85,10 +85,16 @@ describe('readZoneAwareConfig()', () => {
       port: 9_443,
       certFile: `${folder}/tls.crt`,
       keyFile: `${folder}/tls.key`,
+      clientCa: '',
       selfSigned: undefined,
     });
     const { tls } = sharedZoneAwareConfig(config, 'system');
     assert.equal(tls.port, 9_443);
+  });
+
+  test('[found X-1] answers only clients with a certificate of the CAs that a flag names', () => {
+    const config = configOf(['--server-tls.client-ca=/ca/ca.crt'], {});
+    assert.equal(sharedZoneAwareConfig(config, 'system').tls.clientCa, '/ca/ca.crt');
   });
 
   test('serves a certificate of its own where a flag says so, for the Service of the peer', () => {

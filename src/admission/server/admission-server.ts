@@ -3,7 +3,7 @@ import type { Server } from 'node:https';
 import type { Server as Listener } from 'node:net';
 import { errorOf } from '#base/error-of.ts';
 import { type Millis, millis, minutes, seconds } from '#base/units.ts';
-import type { KeyPair } from '#certificate/x509/certificate-source.ts';
+import type { ServedPair } from '#certificate/x509/certificate-source.ts';
 import { ConnectionQueue } from '#telemetry/connection-limits/connection-queue.ts';
 import { listenError } from '#telemetry/http/listen-error.ts';
 import { statedLength } from '#telemetry/http/stated-length.ts';
@@ -23,7 +23,8 @@ export interface AdmissionServerOptions extends AdmissionListenerOptions {
   readonly host?: string;
   /** `-server-tls.request-timeout`. */
   readonly requestTimeout: Millis;
-  readonly certificate: KeyPair;
+  /** Whether a client has to present a certificate stays as it is here. */
+  readonly certificate: ServedPair;
   /** How long a server that closes still takes connections: endpoints are withdrawn meanwhile. @default 2 s */
   readonly drain?: Millis;
   /** Work that goes on after answers; waited for at the end. */
@@ -41,7 +42,7 @@ export interface AdmissionServer {
    *
    * @throws {Error} one sentence, when the two do not belong together; the earlier ones stay in use
    */
-  setCertificate(certificate: KeyPair): Promise<void>;
+  setCertificate(certificate: ServedPair): Promise<void>;
   /**
    * Answers on for a while, with each connection ending after its answer; then takes no new one, and resolves when all
    * is answered. Calling it again gives the same promise.
@@ -98,7 +99,9 @@ class TlsServer implements AdmissionServer {
       connectionsCheckingInterval: checkInterval,
     };
     try {
-      this.#server = createServer({ ...pem(certificate), ...timeouts }, (incoming, outgoing) => {
+      const clients = { requestCert: certificate.clientCa !== undefined, rejectUnauthorized: true };
+      const settings = { ...pem(certificate), ...clients, ...timeouts };
+      this.#server = createServer(settings, (incoming, outgoing) => {
         const begun = options.clock.monotonic();
         const exchange = { incoming, outgoing, target: requestTarget(incoming.url ?? ''), begun };
         this.#queue.noteRequest(incoming, outgoing);
@@ -138,7 +141,7 @@ class TlsServer implements AdmissionServer {
     );
   }
 
-  async setCertificate(certificate: KeyPair): Promise<void> {
+  async setCertificate(certificate: ServedPair): Promise<void> {
     try {
       this.#server.setSecureContext(pem(certificate));
     } catch (error) {
@@ -192,8 +195,12 @@ class TlsServer implements AdmissionServer {
   }
 }
 
-function pem({ cert, key }: KeyPair): KeyPair {
-  return { cert, key };
+function pem({ cert, key, clientCa }: ServedPair): {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca?: string;
+} {
+  return { cert, key, ...(clientCa !== undefined && { ca: clientCa }) };
 }
 
 function certificateError(cause: unknown): Error {

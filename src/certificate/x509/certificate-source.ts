@@ -4,9 +4,15 @@ export interface KeyPair {
   readonly key: string;
 }
 
+/** What a server of webhooks serves with. */
+export interface ServedPair extends KeyPair {
+  /** The CAs of which a client must have a certificate, as PEM; absent where every client is answered. */
+  readonly clientCa?: string;
+}
+
 /** Where a TLS server finds what it serves with, and hears that it has changed. */
 export interface CertificateSource {
-  current(): KeyPair;
+  current(): ServedPair;
   /** Calls `changed` after each change of {@link current}, synchronously. */
   onChange(changed: () => void): void;
 }
@@ -22,14 +28,14 @@ export interface RunningCertificate {
 
 /** A source that serves what it is given. */
 export class SettableSource implements CertificateSource {
-  #pair: KeyPair;
+  #pair: ServedPair;
   readonly #listeners: (() => void)[] = [];
 
-  constructor(pair: KeyPair) {
+  constructor(pair: ServedPair) {
     this.#pair = pair;
   }
 
-  current(): KeyPair {
+  current(): ServedPair {
     return this.#pair;
   }
 
@@ -38,9 +44,10 @@ export class SettableSource implements CertificateSource {
   }
 
   /** Serves `pair` from now on; notifies the listeners where it differs. */
-  set(pair: KeyPair): void {
-    if (pair.cert === this.#pair.cert && pair.key === this.#pair.key) return;
-    this.#pair = Object.freeze({ cert: pair.cert, key: pair.key });
+  set({ cert, key, clientCa }: ServedPair): void {
+    const { cert: oldCert, key: oldKey, clientCa: oldCa } = this.#pair;
+    if (cert === oldCert && key === oldKey && clientCa === oldCa) return;
+    this.#pair = Object.freeze({ cert, key, ...(clientCa !== undefined && { clientCa }) });
     for (const changed of this.#listeners) changed();
   }
 }

@@ -1,4 +1,5 @@
 import { millis, minutes, seconds } from '#base/units.ts';
+import { clientCaFlag } from './client-ca-flag.ts';
 import {
   boolKind,
   csvKind,
@@ -200,6 +201,7 @@ function tlsFlags(set: FlagSet) {
       default: '',
       help: 'Path of the private key, when the certificate is not self-signed.',
     }),
+    clientCa: clientCaFlag(set),
     requestTimeout: set.add('server-tls.request-timeout', durationKind, {
       default: seconds(10),
       help: 'Time limit of reading and of answering one request of the TLS server.',

@@ -5,6 +5,7 @@ import { seconds } from '#base/units.ts';
 import type { LogLevel } from '../config.ts';
 import type { BindAddress } from './bind-address.ts';
 import { parseBindAddress } from './bind-address.ts';
+import { clientCaFlag } from './client-ca-flag.ts';
 import { boolKind, durationKind, type FlagKind, intKind, stringKind } from './flag-kind.ts';
 import type { Flag, FlagSet } from './go-flags.ts';
 
@@ -60,6 +61,7 @@ function allOfWebhooks(set: FlagSet, service: string) {
       default: '',
       help: `DNS name in that certificate. When empty: ${service}.<namespace>.svc.`,
     }),
+    clientCa: clientCaFlag(set),
   } as const;
 }
 

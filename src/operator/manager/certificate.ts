@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { Logger } from '#base/logger.ts';
+import { openClientAuthorities } from '#certificate/client-authorities.ts';
 import { openFileCertificate } from '#certificate/file-certificate.ts';
 import { FirstTrust } from '#certificate/first-trust.ts';
 import { createCertificateMetrics } from '#certificate/metrics.ts';
@@ -30,10 +31,19 @@ export interface OpenedCertificate extends RunningCertificate {
  *
  * @throws when there is none to serve with; the message says what to do
  */
-export function openCertificate(
+export async function openCertificate(
   options: CertificateOptions,
   signal: AbortSignal,
 ): Promise<OpenedCertificate> {
+  const { config, clock, log } = options;
+  const { clientCa } = config.tls;
+  if (clientCa === '') return openServed(options, signal);
+  // First, as what cannot be read ends the process, and nothing is to be written before.
+  const authorities = await openClientAuthorities({ file: clientCa, clock, log });
+  return authorities.beside(await openServed(options, signal));
+}
+
+function openServed(options: CertificateOptions, signal: AbortSignal): Promise<OpenedCertificate> {
   const { config, clock, log, registry } = options;
   const { selfSigned, certFile, keyFile } = config.tls;
   if (selfSigned.isEnabled) return openSelfSigned(options, signal);

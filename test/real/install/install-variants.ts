@@ -113,6 +113,9 @@ export const chartVariants: Readonly<Record<string, Variant>> = {
     },
     adds: ['NetworkPolicy rollout-operator'],
   },
+  'CAs of the clients of webhooks': {
+    values: { webhooks: { clientCaConfigMap: 'api-server-ca' } },
+  },
   'no PodDisruptionBudget': {
     values: { podDisruptionBudget: { enabled: false } },
     lacks: ['PodDisruptionBudget'],

@@ -1,4 +1,5 @@
 import { Agent, request } from 'undici';
+import type { KeyPair } from '#certificate/x509/certificate-source.ts';
 
 /** An HTTP answer. */
 export interface PostedAnswer {
@@ -13,6 +14,8 @@ export interface WebhookClientOptions {
   readonly connections?: number;
   /** Whom the certificate must name. @default `localhost` */
   readonly servername?: string;
+  /** What it presents. @default no certificate */
+  readonly certificate?: KeyPair;
 }
 
 /** Posts to a webhook server on 127.0.0.1 as the API server does: TLS verified. */
@@ -21,8 +24,9 @@ export class WebhookClient {
   readonly #origin: string;
 
   constructor(port: number, ca: string, options: WebhookClientOptions = {}) {
-    const { connections = 1, servername = 'localhost' } = options;
-    const connect = { ca, servername };
+    const { connections = 1, servername = 'localhost', certificate } = options;
+    const { cert, key } = certificate ?? {};
+    const connect = { ca, servername, ...(cert !== undefined && { cert, key }) };
     this.#agent = new Agent({
       connect,
       connections: Math.max(1, connections),
