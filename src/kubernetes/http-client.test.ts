@@ -286,6 +286,15 @@ test('createClient() throws what the Status of a refusal says', async () => {
   });
 });
 
+test('[found R-9] create() calls an eviction that is refused an eviction', async () => {
+  const body = { kind: 'Status', status: 'Failure', message: 'not now', reason: 'TooManyRequests' };
+  const { client } = setup({ status: 429, body });
+  const write = { body: {}, subresource: 'eviction' } as const;
+  await assert.rejects(client.create(pods, key, write), {
+    message: 'Cannot evict Pod "demo/ingester-0": not now (429 TooManyRequests)',
+  });
+});
+
 test('createClient() throws what a refusal in plain text says', async () => {
   const { client } = setup({ status: 503, body: 'apiserver not\n ready' });
   await assert.rejects(client.get(namespaces, { name: 'demo' }), {

@@ -129,7 +129,7 @@ class HttpClient implements Client {
       subresource === undefined ? { namespace: key.namespace } : { ...key, subresource };
     const answer = await this.#ask(
       {
-        call: callOf('create', type, key),
+        call: { ...callOf('create', type, key), subresource },
         method: 'POST',
         path: resourcePath(type, target),
         body: write.body,

@@ -123,7 +123,10 @@ export const rolloutReasons: Readonly<
     'The status of the budget describes an older version of it.',
     'Wait; if it lasts, check whether the disruption controller runs.',
   ),
-  PDBBlocked: alarm('The budget lets no pod go.', 'Look at the budget that the message names.'),
+  PDBBlocked: alarm(
+    'The budget lets no pod go.',
+    'Look at the budget that the message names. Pods that cannot become ready it lets go with `unhealthyPodEvictionPolicy: AlwaysAllow`.',
+  ),
   ApiThrottled: alarm(
     'The API server asks for fewer requests.',
     'Wait; look at its load if it lasts.',

@@ -11,6 +11,8 @@ export interface Call {
   readonly kind: string;
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
+  /** Of a `create`: what of the object it was sent to; such a request creates no object. */
+  readonly subresource?: string | undefined;
 }
 
 /** When the same intent may be tried again: at once from fresh state, after a backoff, or not before it changes. */
@@ -75,13 +77,20 @@ export class MalformedAnswerError extends ApiError {
 
 /** Returns the call as words, such as `delete Pod "demo/ingester-0"`. */
 function describeCall(call: Call): string {
-  const { verb, kind, namespace, name } = call;
+  const { kind, namespace, name } = call;
+  const verb = verbOf(call);
   if (name !== undefined) {
     return `${verb} ${kind} "${namespace === undefined ? name : `${namespace}/${name}`}"`;
   }
   return namespace === undefined
     ? `${verb} ${kind}`
     : `${verb} ${kind} in namespace "${namespace}"`;
+}
+
+/** Returns the verb as people know it: an eviction and a binding are posted, and create nothing. */
+function verbOf({ verb, subresource }: Call): string {
+  if (verb !== 'create' || subresource === undefined) return verb;
+  return subresource === 'eviction' ? 'evict' : `create the ${subresource} of`;
 }
 
 /**

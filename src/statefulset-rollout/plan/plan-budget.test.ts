@@ -14,6 +14,7 @@ function budget(given: {
     maxUnavailable: given.max,
     minAvailable: given.min,
     disruptionsAllowed: given.allowed,
+    evictsUnready: false,
   };
 }
 

@@ -8,6 +8,8 @@ export interface SelectingBudget {
   readonly minAvailable: JsonValue | undefined;
   /** What its controller would still allow; undefined while it has not looked at the budget as it is now. */
   readonly disruptionsAllowed: number | undefined;
+  /** Whether pods that are not ready may be evicted however few are ready: `unhealthyPodEvictionPolicy: AlwaysAllow`. */
+  readonly evictsUnready: boolean;
 }
 
 /** How many pods may be away at once. */

@@ -5,8 +5,7 @@ import type { RolloutProgress } from '../progress.ts';
 import type { RolloutSnapshot } from '../snapshot.ts';
 import { parallelismOf } from './plan-budget.ts';
 import type { RolloutPlan } from './plan-decision.ts';
-import { type Place, placesAfter } from './plan-places.ts';
-import { namesOf } from './plan-rotation.ts';
+import { namesOf, type Place, placesAfter } from './plan-places.ts';
 
 /** What is reported besides what a plan does or waits for. */
 export type NoticeReason =

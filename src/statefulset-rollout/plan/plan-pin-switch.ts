@@ -2,9 +2,8 @@ import type { RolledSet, RolloutSnapshot } from '../snapshot.ts';
 import { because, type RolloutPass, type Step } from './plan-outcome.ts';
 import { planClosed, planRestored } from './plan-pin.ts';
 import { isPinned, settingPartition } from './plan-pinned-set.ts';
-import { type Place, rolloutPlaces } from './plan-places.ts';
+import { namesOf, type Place, rolloutPlaces } from './plan-places.ts';
 import { planRepair } from './plan-repair.ts';
-import { namesOf } from './plan-rotation.ts';
 
 /**
  * Returns why pods cannot be pinned now; undefined where they can. The revision that pods would go back to is the current one, and

@@ -1,12 +1,11 @@
 import type { RolledSet } from '../snapshot.ts';
 import { because, type RolloutPass, type Step } from './plan-outcome.ts';
 import { type Pinned, pinnedOf, settingPartition } from './plan-pinned-set.ts';
-import { isCandidate, type Place } from './plan-places.ts';
+import { isCandidate, namesOf, type Place } from './plan-places.ts';
 import { isComing, planRaised, planTakenBack } from './plan-repair.ts';
 import {
   evicting,
   intervalOf,
-  namesOf,
   nextOf,
   noRoom,
   obstacleOf,
@@ -19,6 +18,7 @@ import {
   slotsFor,
   waitBeside,
 } from './plan-rotation.ts';
+import { withAdvice } from './plan-unready.ts';
 
 /**
  * Returns the next step with a set that pins pods: those that are let go first, then more of them, never more than may be away;
@@ -75,10 +75,12 @@ function planReleased({ pass, target, places, partition }: Pinned): Step | undef
   if (candidates.length === 0) return undefined;
   const rotation = rotationOf(pass, target, { places, candidates });
   const obstacle = obstacleOfReleased(pass);
-  if (obstacle !== undefined) return { phase: phaseWhile(places), ...obstacle };
+  if (obstacle !== undefined) {
+    return { phase: phaseWhile(places), ...withAdvice(obstacle, rotation) };
+  }
   const going = nextOf(rotation);
   if (going.length > 0) return evicting(rotation, going);
-  return { phase: phaseWhile(places), ...noRoom(rotation) };
+  return { phase: phaseWhile(places), ...withAdvice(noRoom(rotation), rotation) };
 }
 
 /** Lets as many more go as may be away now; none was let go before that is there yet. */

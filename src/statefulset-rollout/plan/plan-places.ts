@@ -139,3 +139,13 @@ export function candidatesOf(places: readonly Place[]): readonly Place[] {
     ...left.filter(({ stuckBy }) => stuckBy === undefined),
   ];
 }
+
+/** How many are named. */
+const mostNamed = 5;
+
+/** Returns the names of the first places, and how many more there are. */
+export function namesOf(places: readonly Place[]): string {
+  const named = places.slice(0, mostNamed).map(({ name }) => name);
+  const more = places.length - named.length;
+  return more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ');
+}

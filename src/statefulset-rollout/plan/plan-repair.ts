@@ -4,7 +4,9 @@ import type { RolledSet } from '../snapshot.ts';
 import { because, type RolloutPass, type Step } from './plan-outcome.ts';
 import { type Pinned, pinnedOf, settingPartition } from './plan-pinned-set.ts';
 import type { Place } from './plan-places.ts';
-import { namesOf, nextOf, noRoom, obstacleOf, podsOf, rotationOf } from './plan-rotation.ts';
+import { namesOf } from './plan-places.ts';
+import { nextOf, noRoom, obstacleOf, podsOf, rotationOf } from './plan-rotation.ts';
+import { withAdvice } from './plan-unready.ts';
 
 /** Reports whether a pod that goes back would run something that others run, too, and that once was complete. */
 function isHeldAlive({ places, target, hasOneRevision }: Pinned): boolean {
@@ -45,9 +47,13 @@ export function planTakenBack(pinned: Pinned): Step | undefined {
   if (candidates.length === 0) return undefined;
   const rotation = rotationOf(pass, target, { places, candidates });
   const obstacle = obstacleOf(pass);
-  if (obstacle !== undefined) return { phase: 'WaitingForReady', ...obstacle };
+  if (obstacle !== undefined) {
+    return { phase: 'WaitingForReady', ...withAdvice(obstacle, rotation) };
+  }
   const going = nextOf(rotation);
-  if (going.length === 0) return { phase: 'WaitingForReady', ...noRoom(rotation) };
+  if (going.length === 0) {
+    return { phase: 'WaitingForReady', ...withAdvice(noRoom(rotation), rotation) };
+  }
   const names = new Set(going.map(({ name }) => name));
   const { progress, now } = pass;
   const before = progress.batch.filter(({ name }) => !names.has(name) && isComing(name, pinned));

@@ -10,8 +10,8 @@ import { percentDeployed } from './plan-percent.ts';
 import { planPinned, planPinnedEnd } from './plan-pin.ts';
 import { planPinOff, planPinOn } from './plan-pin-switch.ts';
 import { isPinned } from './plan-pinned-set.ts';
-import { type Place, rolloutPlaces } from './plan-places.ts';
-import { namesOf, planRotation, settlesAt, troubleOf } from './plan-rotation.ts';
+import { namesOf, type Place, rolloutPlaces } from './plan-places.ts';
+import { planRotation, settlesAt, troubleOf } from './plan-rotation.ts';
 
 /** Returns the next step with a set that is as it is wanted: pods go, come, and are counted. */
 export function planRolling(pass: RolloutPass, target: RolledSet): Step {

@@ -194,6 +194,36 @@ describe('a refusal', () => {
     assert.equal(evictions(play).length, sent + 1);
   });
 
+  const refusalText = 'Cannot evict Pod "ns/web-9": it would violate the budget';
+  const advice =
+    `PDBBlocked: ${refusalText}; web-9, web-8 cannot become ready, and PodDisruptionBudget web keeps pods that are not ready, too, ` +
+    'while fewer are ready than it wants: set its spec.unhealthyPodEvictionPolicy to AlwaysAllow to let them go';
+  const told: Readonly<
+    Record<string, readonly [broken: number, evictsUnready: boolean, want: string]>
+  > = {
+    'names the broken pods that the budget keeps, and the policy that lets them go': [
+      2,
+      false,
+      advice,
+    ],
+    'is told as it is where the budget has that policy': [2, true, `PDBBlocked: ${refusalText}`],
+    'is told as it is where no pod is broken': [0, false, `PDBBlocked: ${refusalText}`],
+  };
+
+  for (const [what, [broken, evictsUnready, want]] of Object.entries(told)) {
+    test(`[found R-9] ${what}`, () => {
+      const play = RolloutPlay.settled();
+      play.budgets = [{ ...budgetOf(1), evictsUnready }];
+      for (const ordinal of [9, 8].slice(0, broken)) play.put(ordinal, { state: 'crashing' });
+      play.want('v2');
+      const until = after(play.now, seconds(20));
+      play.refusal = { reason: 'PDBBlocked', message: refusalText, until };
+      play.rest();
+      const { because } = play.plan();
+      assert.equal(`${because?.reason}: ${because?.message}`, want);
+    });
+  }
+
   test('is no progress, so that a rollout ends that is refused for ever', () => {
     const play = rolling();
     for (let at = 0; at < 100 && !play.rest().startsWith('RolloutFailed'); at += 1) {

@@ -8,7 +8,8 @@ import { type Parallelism, parallelismOf, roomOf } from './plan-budget.ts';
 import type { RolloutAction } from './plan-decision.ts';
 import { discoveryHold } from './plan-discovery.ts';
 import { because, leftOf, type RolloutPass, type Step } from './plan-outcome.ts';
-import { candidatesOf, isCandidate, type Place } from './plan-places.ts';
+import { candidatesOf, isCandidate, namesOf, type Place } from './plan-places.ts';
+import { withAdvice } from './plan-unready.ts';
 
 /** How often it is looked whether others are done. */
 const lookedAfter = seconds(5);
@@ -42,10 +43,12 @@ export function planRotation(
   const broken = planBroken(rotation);
   if (broken !== undefined) return broken;
   const obstacle = obstacleOf(pass);
-  if (obstacle !== undefined) return { phase: phaseWhile(places), ...obstacle };
+  if (obstacle !== undefined) {
+    return { phase: phaseWhile(places), ...withAdvice(obstacle, rotation) };
+  }
   const pods = nextOf(rotation);
   if (pods.length > 0) return evicting(rotation, pods);
-  return { phase: phaseWhile(places), ...noRoom(rotation) };
+  return { phase: phaseWhile(places), ...withAdvice(noRoom(rotation), rotation) };
 }
 
 /** Returns which of `candidates` could go, and what limits them. */
@@ -285,14 +288,4 @@ function batchOf(
 export function troubleOf(places: readonly Place[]): string {
   const troubled = places.find(({ pod }) => pod?.trouble !== undefined);
   return troubled === undefined ? '' : `; ${troubled.name} has ${troubled.pod?.trouble}`;
-}
-
-/** How many are named. */
-const mostNamed = 5;
-
-/** Returns the names of the first places, and how many more there are. */
-export function namesOf(places: readonly Place[]): string {
-  const named = places.slice(0, mostNamed).map(({ name }) => name);
-  const more = places.length - named.length;
-  return more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ');
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '#base/json.ts';
 import type { Cached } from '#kubernetes/informer/informer.ts';
 import { matchesLabelSelector } from '#statefulset/label-selector.ts';
-import { identityIn, integerAt, objectAt } from '#statefulset/parse-fields.ts';
+import { identityIn, integerAt, objectAt, stringAt } from '#statefulset/parse-fields.ts';
 import type { SelectingBudget } from '../plan/plan-budget.ts';
 
 /** A PodDisruptionBudget of Kubernetes as this program keeps it. */
@@ -12,6 +12,8 @@ export interface NativeBudgetView extends Cached {
   readonly minAvailable: JsonValue | undefined;
   /** Undefined while its controller has not looked at it as it is. */
   readonly disruptionsAllowed: number | undefined;
+  /** Whether it says `unhealthyPodEvictionPolicy: AlwaysAllow`; absent and unknown ones keep unready pods. */
+  readonly evictsUnready: boolean;
 }
 
 /** Reads a PodDisruptionBudget as the API server sent it. */
@@ -23,6 +25,7 @@ export function parseNativeBudget(object: JsonObject): NativeBudgetView {
     selector: isJsonObject(spec['selector']) ? spec['selector'] : undefined,
     maxUnavailable: spec['maxUnavailable'] ?? undefined,
     minAvailable: spec['minAvailable'] ?? undefined,
+    evictsUnready: stringAt(spec, 'unhealthyPodEvictionPolicy') === 'AlwaysAllow',
     disruptionsAllowed: allowedIn(objectAt(object, 'status'), metadata),
   });
 }

@@ -81,7 +81,14 @@ export const percentRollouts: Readonly<Record<string, Scenario>> = {
         const mark = db.mark;
         await db.setImage('db:2');
         await db.until('a refusal is reported', () => db.reason.startsWith('PDBBlocked: '));
-        assert.match(db.reason, /Cannot evict pod as it would violate the pod's disruption budget/);
+        assert.match(
+          db.reason,
+          /^PDBBlocked: Cannot evict Pod "[^"]*": Cannot evict pod as it would violate the pod's disruption budget/,
+        );
+        assert.match(
+          db.reason,
+          /; db-3, db-2 cannot become ready, .* set its spec\.unhealthyPodEvictionPolicy to AlwaysAllow/,
+        );
         assert.deepEqual(db.goneSince(mark), []);
         await db.patchBudget({ unhealthyPodEvictionPolicy: 'AlwaysAllow' });
         await db.ended();

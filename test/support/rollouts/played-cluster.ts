@@ -173,7 +173,13 @@ export class PlayedCluster {
 
 /** Returns a native budget by which so many pods may be away. */
 export function budgetOf(maxUnavailable: number, name = 'web'): SelectingBudget {
-  return { name, maxUnavailable, minAvailable: undefined, disruptionsAllowed: undefined };
+  return {
+    name,
+    maxUnavailable,
+    minAvailable: undefined,
+    disruptionsAllowed: undefined,
+    evictsUnready: false,
+  };
 }
 
 function viewOf(ordinal: number, { template, uid, state }: RolledPod): PodView {
