@@ -111,6 +111,11 @@ const rollingPodStatus: JsonObject = {
       ...counter,
       description: 'Partition at which the checks last passed, where a step has several pods.',
     },
+    bypassedPartition: {
+      ...counter,
+      description:
+        'Partition before another client lowered it in mid-rollout, so that pods went without a check.',
+    },
   },
 };
 

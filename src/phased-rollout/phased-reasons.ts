@@ -118,6 +118,10 @@ export const phasedReasons: Readonly<Record<PhasedReason | 'AwaitingOwnWrite', R
     'All pods are let go, and the StatefulSet controller has not promoted the revision yet.',
     'Wait until all pods are ready.',
   ),
+  GateBypassed: alarm(
+    'Another client has lowered the partition in the middle of a rollout, so that pods go without a check; it is not taken back.',
+    'See whether these pods serve. Put the former template back where they do not, and leave spec.updateStrategy to this operator in whatever the message names.',
+  ),
   AwaitingPredecessor: hold(
     'A request that an earlier process sent may still arrive, so no pod is let go.',
     'Wait; the message says until when. An operator that shuts down cleanly spares its successor the wait.',

@@ -6,6 +6,7 @@ import { assertNever } from '#base/assert-never.ts';
 import { problemText } from '#base/parsed.ts';
 import type { Instant } from '#base/units.ts';
 import { setRef } from '#control/decision/refs.ts';
+import { strategyWriterText } from '#statefulset/metadata/writer-text.ts';
 import { isTooLarge } from '#statefulset/parse-ordinal.ts';
 import { unusableRevision } from '#statefulset/revision.ts';
 import { isToBeChecked } from './plan/made-again.ts';
@@ -163,7 +164,7 @@ function planStrategy(pass: Pass): Outcome {
   const { set } = pass.target;
   const { updateStrategy } = set.spec;
   if (updateStrategy !== 'RollingUpdate') {
-    const message = `${set.name} has the update strategy ${updateStrategy} instead of RollingUpdate`;
+    const message = `${set.name} has the update strategy ${updateStrategy} instead of RollingUpdate${strategyWriterText(set)}`;
     return unmanageable(pass, 'WrongUpdateStrategy', message);
   }
   if (isTooLarge(set))

@@ -39,6 +39,8 @@ export interface Step {
   readonly totalFailures: number;
   /** Partition at which the checks of this rollout have passed last; kept where a step has several pods. */
   readonly checkedPartition?: number;
+  /** Partition before another client lowered it, and let pods go without a check. */
+  readonly bypassedPartition?: number;
 }
 
 /** What the program keeps in `status`, but for conditions. */
@@ -91,6 +93,7 @@ function stepOf(written: JsonObject): Step | undefined {
   const partition = countOf(written['partition']);
   if (status === undefined || partition === undefined) return undefined;
   const checkedPartition = countOf(written['checkedPartition']);
+  const bypassedPartition = countOf(written['bypassedPartition']);
   return {
     status,
     partition,
@@ -100,6 +103,7 @@ function stepOf(written: JsonObject): Step | undefined {
     consecutiveFailures: countOf(written['consecutiveFailedChecks']) ?? 0,
     totalFailures: countOf(written['totalFailedChecks']) ?? 0,
     ...(checkedPartition !== undefined && { checkedPartition }),
+    ...(bypassedPartition !== undefined && { bypassedPartition }),
   };
 }
 
@@ -134,6 +138,7 @@ function formatStep(step: Step): JsonObject {
     consecutiveFailedChecks: int32Of(step.consecutiveFailures),
     totalFailedChecks: int32Of(step.totalFailures),
     ...(step.checkedPartition !== undefined && { checkedPartition: step.checkedPartition }),
+    ...(step.bypassedPartition !== undefined && { bypassedPartition: step.bypassedPartition }),
   };
 }
 

@@ -2,6 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import { seconds } from '#base/units.ts';
 import { isKeptAnnotation } from './known-keys.ts';
 import { formatLabelSelector } from './label-selector.ts';
+import { writersIn } from './metadata/parse-writers.ts';
 import {
   controllerIn,
   identityIn,
@@ -27,6 +28,7 @@ export function parseStatefulSet(object: JsonObject): StatefulSetView {
     ...controllerOf(metadata),
     labels: stringMapAt(metadata, 'labels'),
     annotations: stringMapAt(metadata, 'annotations', isKeptAnnotation),
+    ...writersIn(metadata),
     spec: parseSpec(objectAt(object, 'spec')),
     status: parseStatus(objectAt(object, 'status')),
   });

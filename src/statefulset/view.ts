@@ -30,6 +30,14 @@ export interface StatefulSetView {
   readonly labels: Readonly<Record<string, string>>;
   /** Only those that are read, and labels that are there by mistake. */
   readonly annotations: Readonly<Partial<Record<KeptKey, string>>>;
+  /** Which clients have fields of the spec, for people; nothing is decided by it. Absent where the object does not say. */
+  readonly writers?: {
+    readonly replicas?: string;
+    readonly strategy?: string;
+    readonly partition?: string;
+    /** Who wrote the object last, whatever of it. */
+    readonly newest?: string;
+  };
   readonly spec: {
     readonly replicas: number;
     /** `OnDelete` or `RollingUpdate`; kept as text so that an unknown one can be named. */

@@ -4,6 +4,7 @@
  */
 import { problemText } from '#base/parsed.ts';
 import type { Instant } from '#base/units.ts';
+import { strategyWriterText } from '#statefulset/metadata/writer-text.ts';
 import { isTooLarge } from '#statefulset/parse-ordinal.ts';
 import { unusableRevision } from '#statefulset/revision.ts';
 import type { UpdatePlan } from './plan/plan-decision.ts';
@@ -57,7 +58,7 @@ function planSet(pass: Pass): Outcome {
   const { set } = pass.target;
   const { updateStrategy } = set.spec;
   if (updateStrategy !== 'OnDelete' && !pass.spec.isDryRun) {
-    const message = `${set.name} has the update strategy ${updateStrategy} instead of OnDelete`;
+    const message = `${set.name} has the update strategy ${updateStrategy} instead of OnDelete${strategyWriterText(set)}`;
     return held('WrongUpdateStrategy', message);
   }
   if (isTooLarge(set)) {

@@ -40,6 +40,11 @@ export const realGate: readonly GateTopic[] = [
     why: 'what people type in a rollout; how objects are read and shown is for the night',
   },
   {
+    file: 'test/real/control-plane/field-writers.test.ts',
+    titles: ['who has written a set, as a real API server says'],
+    why: 'the API server keeps the book of who wrote which field; the embedded one keeps none',
+  },
+  {
     file: 'test/real/control-plane/limited-updates.test.ts',
     titles: ['on a real control plane with MaxUnavailableStatefulSet'],
     why: 'the one feature gate that changes how pods are replaced',

@@ -27,6 +27,7 @@ export type PhasedReason =
   | 'RollingBack'
   | 'RolledBack'
   | 'WithinStep'
+  | 'GateBypassed'
   | 'DryRun'
   | 'CheckDue'
   | 'AwaitingPromotion'

@@ -43,6 +43,66 @@ describe('planPhasedRollout() rolls out', () => {
     assert.deepEqual(play.partitions, [2]);
   });
 
+  const bypasses: Readonly<
+    Record<string, readonly [to: number, events: readonly string[], status: number | undefined]>
+  > = {
+    'all pods': [0, ['GateBypassed'], 4],
+    'some pods': [2, ['GateBypassed'], 4],
+    'one pod, as a step does': [3, [], undefined],
+  };
+
+  for (const [what, [to, events, status]] of Object.entries(bypasses)) {
+    test(`[found S-8] tells that another client let go ${what}`, () => {
+      const play = PhasedPlay.rolling(4);
+      play.events.length = 0;
+      play.writers = { partition: 'kubectl-patch' };
+      if (play.set !== undefined) play.set.partition = to;
+      play.settle();
+      assert.deepEqual(play.events, events);
+      assert.equal(play.status.step?.bypassedPartition, status);
+      assert.deepEqual(play.partitions, []);
+    });
+  }
+
+  test('[found S-8] names pods and writer, and says so until the rollout is over', () => {
+    const play = PhasedPlay.rolling(4);
+    play.writers = { partition: 'kubectl-patch' };
+    if (play.set !== undefined) play.set.partition = 0;
+    const plan = play.plan();
+    const message =
+      'The partition of web went from 4 to 0, which "kubectl-patch" has written: web-0 to web-3 may run B without a check. It is not taken back';
+    const because = { reason: 'GateBypassed', message };
+    assert.deepEqual(plan.decisions, [{ kind: 'tell', type: 'Warning', because }]);
+    assert.deepEqual(plan.conditions.Updated, { status: 'False', because });
+    play.settle();
+    assert.deepEqual(play.look(), ['hold GateBypassed']);
+    play.restart().controller().settle();
+    assert.equal(play.status.phase, 'Updated');
+    assert.equal(play.status.step, undefined);
+  });
+
+  test("[found S-8] names who wrote the set last where the partition is nobody's any more", () => {
+    const play = PhasedPlay.rolling(4);
+    play.writers = { newest: 'kubectl-client-side-apply' };
+    if (play.set !== undefined) play.set.partition = 2;
+    assert.deepEqual(
+      play.plan().decisions.map(({ because }) => because.message),
+      [
+        'The partition of web went from 4 to 2, as another client has written, or taken rollingUpdate out; "kubectl-client-side-apply" wrote the set last: ' +
+          'web-2 to web-3 may run B without a check. It is not taken back',
+      ],
+    );
+  });
+
+  test('[found S-8] tells of no client where the set has fewer replicas', () => {
+    const play = PhasedPlay.rolling(4);
+    play.events.length = 0;
+    if (play.set !== undefined) play.set.replicas = 2;
+    play.settle();
+    assert.deepEqual(play.events, []);
+    assert.deepEqual(play.partitions, [2]);
+  });
+
   test('[phased 22] asks first once the initial delay is over', () => {
     const play = PhasedPlay.rolling();
     play.pass(9_000).settle();

@@ -2,8 +2,10 @@ import { assertNever } from '#base/assert-never.ts';
 import { after, type Instant, seconds } from '#base/units.ts';
 import { isUnavailable } from '#statefulset/slot.ts';
 import { isRollback, type Step, type StepStatus } from '../status.ts';
+import { type Bypass, bypassOf } from './bypassed-gate.ts';
 import { planAgain } from './plan-again.ts';
 import { planUnavailable } from './plan-availability.ts';
+import type { PhasedReason } from './plan-decision.ts';
 import { planGate } from './plan-gate.ts';
 import {
   goesOn,
@@ -47,6 +49,13 @@ function planUnderWay(pass: Pass): Outcome {
   if (set.status.observedGeneration < set.generation) {
     return held('RevisionUnknown', `The newest spec of ${set.name} is not observed yet`);
   }
+  return planAtPartition(pass, step);
+}
+
+function planAtPartition(pass: Pass, step: Step | undefined): Outcome {
+  const { partition } = pass.target.set.spec;
+  const bypass = bypassOf(pass, step);
+  if (bypass !== undefined) return bypassed(pass, bypass);
   if (step?.partition !== partition) {
     const checked = checkedBefore(pass, step);
     return advanced(pass, { ...stepAt(partition, 'WaitForPodToBeUpdated'), ...checked });
@@ -60,6 +69,8 @@ function planUnderWay(pass: Pass): Outcome {
  */
 function planLast(pass: Pass, step: Step | undefined): Outcome {
   // Noted, so that the next leader knows that no late request did that.
+  const bypass = bypassOf(pass, step);
+  if (bypass !== undefined) return bypassed(pass, bypass);
   if (step !== undefined && step.partition > 1) {
     return advanced(pass, stepAt(0, 'WaitForPodToBeUpdated'));
   }
@@ -69,10 +80,33 @@ function planLast(pass: Pass, step: Step | undefined): Outcome {
   if (failed !== undefined) {
     return beginRollback(pass, step ?? stepAt(0, 'WaitForPodToBeUpdated'), failed);
   }
-  const message = `${pass.target.set.name} has nothing left to check`;
-  if (missing.length === 0) return held('AwaitingPromotion', message);
+  const { reason, message } = becauseOfLast(pass, step);
+  if (missing.length === 0) return held(reason, message);
   const away = `${message}; ${awayText(pass, missing)}`;
-  return planStuckPod(pass, slots) ?? held('AwaitingPromotion', away, nextLook(pass, missing));
+  return planStuckPod(pass, slots) ?? held(reason, away, nextLook(pass, missing));
+}
+
+function becauseOfLast(
+  { target: { set } }: Pass,
+  step: Step | undefined,
+): { readonly reason: PhasedReason; readonly message: string } {
+  const { bypassedPartition: from } = step ?? {};
+  const message = `${set.name} has nothing left to check`;
+  if (from === undefined) return { reason: 'AwaitingPromotion', message };
+  const told = `${message}, as another client has lowered its partition from ${from}`;
+  return { reason: 'GateBypassed', message: told };
+}
+
+/** Tells that another client has let pods go, and goes on from there. */
+function bypassed(pass: Pass, { from, message }: Bypass): Outcome {
+  const because = { reason: 'GateBypassed', message } as const;
+  const { partition } = pass.target.set.spec;
+  const step = { ...stepAt(partition, 'WaitForPodToBeUpdated'), bypassedPartition: from };
+  return {
+    ...advanced(pass, step),
+    conditions: { Updated: { status: 'False', because } },
+    decisions: [{ kind: 'tell', type: 'Warning', because }],
+  };
 }
 
 /** Returns at which partition the checks have passed last, where this step follows on `before` because a pod was let go. */
@@ -120,7 +154,9 @@ function stepAt(partition: number, status: StepStatus, analysisStart?: Instant):
   };
 }
 
-function advanced(pass: Pass, step: Step): Outcome {
+function advanced(pass: Pass, next: Step): Outcome {
+  const { bypassedPartition } = pass.snapshot.resource.status.step ?? {};
+  const step = { ...(bypassedPartition !== undefined && { bypassedPartition }), ...next };
   const because = { reason: 'Rolling', message: stepText(pass, step) };
   const conditions = { Updated: { status: 'False', because } } as const;
   return goesOn(pass, { ...pass.snapshot.resource.status, step }, { conditions });

@@ -1,6 +1,7 @@
 import type { Decision } from '#control/decision/decision.ts';
 import type { Reason } from '#control/decision/reasons.ts';
 import { because } from '#control/decision/refs.ts';
+import { strategyWriterText } from '#statefulset/metadata/writer-text.ts';
 import { isTooLarge, largestSet } from '#statefulset/parse-ordinal.ts';
 import { unusableRevision } from '#statefulset/revision.ts';
 import { settledAt } from '#statefulset/slot.ts';
@@ -91,7 +92,7 @@ function otherStrategy(_: Zone, { zones }: Group): ZoneOutcome | undefined {
   const other = zones.find((zone) => zone.set.spec.updateStrategy !== 'OnDelete');
   if (other === undefined) return undefined;
   const message =
-    `StatefulSet "${other.set.name}" has spec.updateStrategy.type "${other.set.spec.updateStrategy}", ` +
+    `StatefulSet "${other.set.name}" has spec.updateStrategy.type "${other.set.spec.updateStrategy}"${strategyWriterText(other.set)}, ` +
     'and every set of a rollout group must have "OnDelete"; no pod of the group is touched';
   return fail(hold(other, 'WrongUpdateStrategy', message));
 }

@@ -13,6 +13,7 @@ import type {
   TargetSet,
 } from '#phased-rollout/snapshot.ts';
 import { formatStatus, parseStatus, type RolloutStatus } from '#phased-rollout/status.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
 import { T0 } from '../objects/views.ts';
 import { type PlayedPod, type PlayedSet, said, targetOf, usualPhasedSpec } from './phased-set.ts';
 
@@ -39,6 +40,8 @@ export class PhasedPlay {
   uid = 'web-uid';
   strategy = 'RollingUpdate';
   ordinalsStart = 0;
+  /** Who wrote fields of the set. */
+  writers: StatefulSetView['writers'];
   pods = new Map<number, PlayedPod>();
   former: readonly TargetSet[] = [];
   others: PhasedSnapshot['others'] = [];

@@ -3,6 +3,7 @@ import { seconds } from '#base/units.ts';
 import type { PhasedRolloutSpec } from '#phased-rollout/api.ts';
 import type { PhasedDecision } from '#phased-rollout/plan/plan-decision.ts';
 import type { TargetSet } from '#phased-rollout/snapshot.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
 import { podView, statefulSetView, unready } from '../objects/views.ts';
 
 /** The spec of most scenarios: delay 10 s, period 5 s, two passes. */
@@ -37,6 +38,7 @@ interface SetFacts {
   readonly isObserved: boolean;
   readonly strategy: string;
   readonly ordinalsStart: number;
+  readonly writers: StatefulSetView['writers'];
   readonly pods: ReadonlyMap<number, PlayedPod>;
 }
 
@@ -47,6 +49,7 @@ export function targetOf(facts: SetFacts, stored: PlayedSet): TargetSet {
   const set = statefulSetView({
     name: 'web',
     uid: facts.uid,
+    ...(facts.writers !== undefined && { writers: facts.writers }),
     generation: facts.isObserved ? 1 : 2,
     spec: { replicas, partition, hasMaxUnavailable, ordinalsStart, updateStrategy },
     status: { observedGeneration: 1, replicas, currentRevision: current, updateRevision: update },
