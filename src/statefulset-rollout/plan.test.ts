@@ -5,6 +5,7 @@ import { after, instant, seconds } from '#base/units.ts';
 import { RolloutPlay } from '#support/rollouts/rollout-play.ts';
 import { noCallback } from './callback-progress.ts';
 import { calledBack } from './plan/plan-callback.ts';
+import { noticesOfWrite } from './plan/plan-notices.ts';
 import { noProgress } from './progress.ts';
 
 /** A settled play of ten pods on v1 that is to roll v2 out at `percent`. */
@@ -193,6 +194,77 @@ describe('a percentage', () => {
       [8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19],
     );
     assert.ok(play.progress.rotated.has('web-19'));
+  });
+});
+
+describe('[found S-9] a set that another client scales in the middle', () => {
+  const theirs = { replicas: 'kubectl', applied: 'rollout-operator' };
+
+  /** A rollout at rest in its midst, whose set was scaled to `to` since. */
+  function scaled(to: number, writers: RolloutPlay['writers'] = theirs): RolloutPlay {
+    const play = rolling(50);
+    play.rest();
+    play.settle();
+    play.observedGeneration = play.generation;
+    play.done.length = 0;
+    play.writers = writers;
+    play.apply(to, 'v2');
+    return play;
+  }
+
+  function noticed(play: RolloutPlay): readonly string[] {
+    const [snapshot, plan] = [play.snapshot(), play.plan()];
+    const parts = { snapshot, plan, now: play.now, before: play.progress };
+    return noticesOfWrite({ ...parts, leakedBefore: new Set() }).map(({ message }) => message);
+  }
+
+  test('to fewer pods gets them back at once, and the client is named', () => {
+    const play = scaled(4);
+    play.put(0, { state: 'not-ready' });
+    assert.deepEqual(play.plan().action?.kind, 'scale-set');
+    assert.deepEqual(noticed(play), [
+      '"kubectl" has scaled web to 4 replicas, and this resource says 10, which has been written again: ' +
+        'scale by spec.statefulset.spec.replicas, or have others scale it with spec.replicasOwnership: External',
+    ]);
+  });
+
+  test('to more pods keeps them while pods that stay are away, but not for those that cannot become ready', () => {
+    const play = scaled(12);
+    play.settle();
+    play.put(3, { state: 'not-ready' });
+    const { action, because } = play.plan();
+    assert.equal(action, undefined);
+    assert.deepEqual(because, {
+      reason: 'AwaitingPods',
+      message:
+        '"kubectl" has scaled web to 12 replicas, and this resource says 10, which is written again once web-3 can serve',
+    });
+    play.put(3, { state: 'crashing' });
+    assert.equal(play.plan().action?.kind, 'scale-set');
+    play.put(3, { state: 'ready' });
+    assert.equal(play.plan().action?.kind, 'scale-set');
+  });
+
+  const ours: Readonly<Record<string, RolloutPlay['writers']>> = {
+    'whose number this operator wrote last': { ...theirs, replicas: 'rollout-operator' },
+    'that does not say who wrote it': {},
+  };
+
+  for (const [what, writers] of Object.entries(ours)) {
+    test(`is corrected without a word about a client, ${what}`, () => {
+      const play = scaled(12, writers);
+      play.put(3, { state: 'not-ready' });
+      assert.equal(play.plan().action?.kind, 'scale-set');
+      assert.deepEqual(noticed(play), []);
+    });
+  }
+
+  test('is corrected at once, and without a word, where the resource has been edited since', () => {
+    const play = scaled(12);
+    play.put(3, { state: 'not-ready' });
+    play.edit({ set: { ...play.spec.set, replicas: 11 } });
+    assert.equal(play.plan().action?.kind, 'scale-set');
+    assert.deepEqual(noticed(play), []);
   });
 });
 

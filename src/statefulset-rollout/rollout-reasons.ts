@@ -224,6 +224,10 @@ export const rolloutReasons: Readonly<
     'Pods that were lost came back on the new version before the rollout reached them.',
     'Finish the rollout, or take the version back.',
   ),
+  ScaledByOther: warn(
+    'Another client has scaled the set during a rollout, and the number of the resource has been written again.',
+    'Scale by spec.statefulset.spec.replicas, or set spec.replicasOwnership to External.',
+  ),
   PartialRolloutAging: warn(
     'A rollout has been left partial for longer than --partial-rollout-aging; reported daily.',
     'Finish the rollout, or take the version back.',

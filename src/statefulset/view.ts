@@ -30,11 +30,13 @@ export interface StatefulSetView {
   readonly labels: Readonly<Record<string, string>>;
   /** Only those that are read, and labels that are there by mistake. */
   readonly annotations: Readonly<Partial<Record<KeptKey, string>>>;
-  /** Which clients have fields of the spec, for people; nothing is decided by it. Absent where the object does not say. */
+  /** Which clients have fields of the object, as it says itself. No pod is let go by it. Absent where it does not say. */
   readonly writers?: {
     readonly replicas?: string;
     readonly strategy?: string;
     readonly partition?: string;
+    /** Who wrote what a StatefulsetRollout has wanted last: this operator. */
+    readonly applied?: string;
     /** Who wrote the object last, whatever of it. */
     readonly newest?: string;
   };

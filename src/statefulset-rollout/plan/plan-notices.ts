@@ -1,11 +1,13 @@
 import type { Because } from '#base/because.ts';
 import { podsText } from '#base/text/pods-text.ts';
 import type { Instant } from '#base/units.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
 import type { RolloutProgress } from '../progress.ts';
 import type { RolloutSnapshot } from '../snapshot.ts';
 import { parallelismOf } from './plan-budget.ts';
 import type { RolloutPlan } from './plan-decision.ts';
 import { namesOf, type Place, placesAfter } from './plan-places.ts';
+import { otherScaler, scaledText } from './scaled-by-other.ts';
 
 /** What is reported besides what a plan does or waits for. */
 export type NoticeReason =
@@ -17,6 +19,7 @@ export type NoticeReason =
   | 'PartialRollback'
   | 'NewVersionStaged'
   | 'StalePodsLeft'
+  | 'ScaledByOther'
   | 'VersionLeak';
 
 export type Notice = Because<NoticeReason>;
@@ -105,23 +108,49 @@ function ofLeak({ leakedBefore }: NoticeParts, places: readonly Place[]): readon
 export function noticesOfWrite({ snapshot, plan, now }: NoticeParts): readonly Notice[] {
   const { target } = snapshot;
   if (target === undefined) return [];
-  const { set, isOurs } = target;
-  if (plan.action?.kind === 'update-set' && !isOurs) {
-    const { currentRevision, updateRevision } = set.status;
-    const isMidway =
-      set.spec.updateStrategy === 'RollingUpdate' && currentRevision !== updateRevision;
-    const message = `${set.name} was there before, and stays when this resource goes`;
-    const midway = `${set.name} was going from ${currentRevision} to ${updateRevision} by itself when it was adopted`;
-    return [
-      notice('StatefulSetAdopted', message),
-      ...(isMidway ? [notice('AdoptedDuringRollingUpdate', midway)] : []),
-    ];
+  switch (plan.action?.kind) {
+    case 'update-set':
+      return target.isOurs ? [] : ofAdoption(target.set);
+    case 'scale-set':
+      return ofScaleBack(snapshot, target.set, plan.action.scale.to);
+    case 'release-set':
+      return ofRelease(target.set, placesAfter(snapshot, plan.progress, now));
+    default:
+      return [];
   }
-  if (plan.action?.kind !== 'release-set') return [];
-  const stale = placesAfter(snapshot, plan.progress, now).filter(({ isStale }) => isStale);
+}
+
+function ofAdoption({ name, spec, status }: StatefulSetView): readonly Notice[] {
+  const { currentRevision, updateRevision } = status;
+  const isMidway = spec.updateStrategy === 'RollingUpdate' && currentRevision !== updateRevision;
+  const message = `${name} was there before, and stays when this resource goes`;
+  const midway = `${name} was going from ${currentRevision} to ${updateRevision} by itself when it was adopted`;
+  return [
+    notice('StatefulSetAdopted', message),
+    ...(isMidway ? [notice('AdoptedDuringRollingUpdate', midway)] : []),
+  ];
+}
+
+function ofRelease({ name }: StatefulSetView, places: readonly Place[]): readonly Notice[] {
+  const stale = places.filter(({ isStale }) => isStale);
   if (stale.length === 0) return [];
-  const message = `${namesOf(stale)} of ${set.name} run an old version; its strategy stays OnDelete, so no controller replaces them`;
+  const message = `${namesOf(stale)} of ${name} run an old version; its strategy stays OnDelete, so no controller replaces them`;
   return [notice('StalePodsLeft', message)];
+}
+
+/** Returns the notice that the number of another client was not kept. */
+function ofScaleBack(
+  snapshot: RolloutSnapshot,
+  set: StatefulSetView,
+  to: number,
+): readonly Notice[] {
+  const by = otherScaler(snapshot, set);
+  if (by === undefined) return [];
+  const advice =
+    'scale by spec.statefulset.spec.replicas, or have others scale it with spec.replicasOwnership: External';
+  return [
+    notice('ScaledByOther', `${scaledText(set, to, by)}, which has been written again: ${advice}`),
+  ];
 }
 
 function notice(reason: NoticeReason, message: string): Notice {

@@ -5,7 +5,9 @@ import type { Phase } from '../progress.ts';
 import type { RolledSet, RolloutSnapshot, SetComparison, WantedScale } from '../snapshot.ts';
 import type { BecauseRollout } from './plan-decision.ts';
 import { because, failing, type RolloutPass, type Step } from './plan-outcome.ts';
+import { namesOf, rolloutPlaces } from './plan-places.ts';
 import { planRolling } from './plan-rolling.ts';
+import { otherScaler, scaledText } from './scaled-by-other.ts';
 
 /** Returns the next step towards the set that is wanted, and then towards its pods. */
 export function planSet(pass: RolloutPass): Step {
@@ -180,9 +182,12 @@ function planUpdate(
 /** Returns the step that gives the set as many pods as the resource says; new ones are new, and count as let go. */
 export function planScale(
   pass: RolloutPass,
-  { set }: RolledSet,
+  target: RolledSet,
   { to, partition }: WantedScale,
 ): Step {
+  const waiting = planScaleBack(pass, target, to);
+  if (waiting !== undefined) return waiting;
+  const { set } = target;
   const scale = { to, ...(partition !== undefined && { partition }) };
   const { progress } = pass;
   const { replicas: from, ordinalsStart } = set.spec;
@@ -204,4 +209,22 @@ export function planScale(
       ...(partition !== undefined && { partition }),
     },
   };
+}
+
+/**
+ * Returns the wait of a set that another client has given more pods than it is to have: while pods that stay are not there, those
+ * beyond serve in their place. Pods that cannot become ready are not waited for.
+ */
+function planScaleBack(pass: RolloutPass, target: RolledSet, to: number): Step | undefined {
+  const { snapshot, spec, now } = pass;
+  const { set } = target;
+  const by = otherScaler(snapshot, set);
+  if (by === undefined || set.spec.replicas <= to) return undefined;
+  const places = rolloutPlaces(target, snapshot, { percent: spec.percent, now });
+  const away = places.filter(
+    ({ index, isUnavailable, stuckBy }) => index < to && isUnavailable && stuckBy === undefined,
+  );
+  if (away.length === 0) return undefined;
+  const message = `${scaledText(set, to, by)}, which is written again once ${namesOf(away)} can serve`;
+  return { phase: phaseOf(pass), because: because('AwaitingPods', message) };
 }

@@ -30,6 +30,17 @@ const cases: Readonly<Record<string, readonly [managedFields: unknown, want: unk
     [entry('helm', partition), entry('flux', partition)],
     { partition: 'helm and flux' },
   ],
+  'who wrote what is wanted, which is this operator': [
+    [
+      {
+        manager: 'rollout-operator',
+        fieldsV1: {
+          'f:metadata': { 'f:annotations': { 'f:bedrock.operator.slack.com/applied-hash': {} } },
+        },
+      },
+    ],
+    { applied: 'rollout-operator' },
+  ],
   'nobody for a field that is not as the API server writes it': [
     [entry('a', { 'f:updateStrategy': 'x', 'f:replicas': null })],
     {},

@@ -1,16 +1,20 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '#base/json.ts';
+import type { AnnotationKey } from '../known-keys.ts';
 import { objectAt, stringAt } from '../parse-fields.ts';
 import type { StatefulSetView } from '../view.ts';
 
 /** As long as the API server lets the name of a manager be. */
 const longestManager = 128;
 
+/** The annotation that a StatefulsetRollout alone writes: it tells the name of our own field manager. */
+const ownAnnotation = 'bedrock.operator.slack.com/applied-hash' satisfies AnnotationKey;
 const strategy = ['f:spec', 'f:updateStrategy'] as const;
 /** Of which fields it matters who wrote them. */
 const paths = {
   replicas: ['f:spec', 'f:replicas'],
   strategy: [...strategy, 'f:type'],
   partition: [...strategy, 'f:rollingUpdate', 'f:partition'],
+  applied: ['f:metadata', 'f:annotations', `f:${ownAnnotation}`],
 } as const;
 
 /**

@@ -20,7 +20,15 @@ describe('who has written a set, as a real API server says', () => {
   });
 
   const writes: Readonly<
-    Record<string, readonly [document: JsonObject, kind: 'merge' | 'strategic', want: JsonObject]>
+    Record<
+      string,
+      readonly [
+        document: JsonObject,
+        kind: 'merge' | 'strategic',
+        want: JsonObject,
+        subresource?: 'scale',
+      ]
+    >
   > = {
     'of a partition that is set': [
       { spec: { updateStrategy: { rollingUpdate: { partition: 1 } } } },
@@ -42,9 +50,15 @@ describe('who has written a set, as a real API server says', () => {
       'merge',
       { replicas: 'second', strategy: 'first', partition: 'first' },
     ],
+    'of the replicas, by the scale of the set': [
+      { spec: { replicas: 2 } },
+      'merge',
+      { replicas: 'second', strategy: 'first', partition: 'first' },
+      'scale',
+    ],
   };
 
-  for (const [what, [document, kind, want]] of Object.entries(writes)) {
+  for (const [what, [document, kind, want, subresource]] of Object.entries(writes)) {
     test(`[found S-8] names the writer ${what}`, async () => {
       const { admin } = lane.plane;
       const env = await lane.env({ zones: [] });
@@ -69,7 +83,9 @@ describe('who has written a set, as a real API server says', () => {
       const { statefulSets } = resourceTypes;
       await admin.create(statefulSets, { namespace }, { body, fieldManager: 'first' });
       const patch: Patch = { kind, document };
-      const live = await admin.patch(statefulSets, key, { body: patch, fieldManager: 'second' });
+      const write = { body: patch, fieldManager: 'second', ...(subresource && { subresource }) };
+      await admin.patch(statefulSets, key, write);
+      const live = await admin.get(statefulSets, key);
       const { newest, ...writers } = parseStatefulSet(live).writers ?? {};
       assert.deepEqual(writers, want);
       // Both may have written in one second.

@@ -1,5 +1,5 @@
 import { type Instant, instant } from '#base/units.ts';
-import type { PodView } from '#statefulset/view.ts';
+import type { PodView, StatefulSetView } from '#statefulset/view.ts';
 import type { SelectingBudget } from '#statefulset-rollout/plan/plan-budget.ts';
 import type { RolloutAction } from '#statefulset-rollout/plan/plan-decision.ts';
 import type { DiscoverySight, EvictionResults, RolledSet } from '#statefulset-rollout/snapshot.ts';
@@ -30,6 +30,8 @@ export class PlayedCluster {
   time = 0;
   set: PlayedSet | undefined;
   readonly pods = new Map<number, RolledPod>();
+  /** Who wrote fields of the set. */
+  writers: StatefulSetView['writers'];
   budgets: SelectingBudget[] = [budgetOf(2)];
   /** Undefined: what the budget leaves. */
   allowed: number | undefined;
@@ -152,6 +154,7 @@ export class PlayedCluster {
     const { replicas, template, partition, current } = this.set;
     const set = statefulSetView({
       name: 'web',
+      ...(this.writers !== undefined && { writers: this.writers }),
       spec: {
         replicas,
         updateStrategy: partition === undefined ? 'OnDelete' : 'RollingUpdate',
