@@ -17,11 +17,17 @@ export function bypassOf({ target: { set } }: Pass, step: Step | undefined): Byp
   const { partition, replicas } = set.spec;
   const from = Math.min(step?.partition ?? 0, replicas);
   if (from - partition < 2) return undefined;
+  return { from, message: bypassText(set, from) };
+}
+
+/** Returns which pods another client has let go by lowering the partition of `set`, which was `from`, to what it is. */
+export function bypassText(set: StatefulSetView, from: number): string {
+  const { partition } = set.spec;
   const [first, last] = [nameAt(set, partition), nameAt(set, from - 1)];
-  const message =
+  return (
     `The partition of ${set.name} went from ${from} to ${partition}, ${writerText(set.writers)}: ` +
-    `${first} to ${last} may run ${set.status.updateRevision} without a check. It is not taken back`;
-  return { from, message };
+    `${first} to ${last} may run ${set.status.updateRevision} without a check. It is not taken back`
+  );
 }
 
 function writerText({ partition, newest }: NonNullable<StatefulSetView['writers']> = {}): string {

@@ -2,7 +2,7 @@ import { assertNever } from '#base/assert-never.ts';
 import { after, type Instant, seconds } from '#base/units.ts';
 import { isUnavailable } from '#statefulset/slot.ts';
 import { isRollback, type Step, type StepStatus } from '../status.ts';
-import { type Bypass, bypassOf } from './bypassed-gate.ts';
+import { type Bypass, bypassOf, bypassText } from './bypassed-gate.ts';
 import { planAgain } from './plan-again.ts';
 import { planUnavailable } from './plan-availability.ts';
 import type { PhasedReason } from './plan-decision.ts';
@@ -93,8 +93,8 @@ function becauseOfLast(
   const { bypassedPartition: from } = step ?? {};
   const message = `${set.name} has nothing left to check`;
   if (from === undefined) return { reason: 'AwaitingPromotion', message };
-  const told = `${message}, as another client has lowered its partition from ${from}`;
-  return { reason: 'GateBypassed', message: told };
+  // One Event has the newest text of a reason: it says again what was told first.
+  return { reason: 'GateBypassed', message: `${bypassText(set, from)}; ${message}` };
 }
 
 /** Tells that another client has let pods go, and goes on from there. */
