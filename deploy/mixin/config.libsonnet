@@ -49,6 +49,7 @@
         'LeaderNotFound',
         'MinimumTimeUnknown',
         'PodNotPrepared',
+        'PodsStayPrepared',
         'ReferenceUnreadable',
         'ReferenceUnresolved',
         'ReplicasContested',

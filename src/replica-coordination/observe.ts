@@ -5,6 +5,8 @@ import type { SetSnapshot } from '#control/watch/group-sets.ts';
 import type { WatchedPods } from '#control/watch/watched-pods.ts';
 import type { ScaleWrites } from '#control/write/scale-writes.ts';
 import type { Client } from '#kubernetes/client.ts';
+import type { StatefulSetView } from '#statefulset/view.ts';
+import type { NoteState, PreparationNotes } from './delayed-downscale/preparation-notes.ts';
 import type { PodPreparations } from './delayed-downscale/prepare-pods.ts';
 import type { References } from './references/references.ts';
 import type { WritePaces } from './scale/write-pace.ts';
@@ -18,6 +20,7 @@ export interface CoordinationSources {
   readonly clock: Clock;
   readonly references: References;
   readonly preparations: PodPreparations;
+  readonly notes: PreparationNotes;
   readonly writes: ScaleWrites;
   readonly watched: WatchedPods;
   readonly paces: WritePaces;
@@ -65,7 +68,8 @@ export class CoordinationObserver {
 
   /** Returns all that is known of the group `key` now, as plain data that never changes. */
   snapshotOf(key: string, { sets, leaving, conflicts }: CoordinatedSets): CoordinationSnapshot {
-    const { clock, references, preparations, writes, paces, watched, stuckAfter } = this.#sources;
+    const { clock, references, preparations, notes, writes, paces, watched, stuckAfter } =
+      this.#sources;
     const takenAt = clock.monotonic();
     const zoneTracker = this.#zoneTrackers.of(key);
     return {
@@ -76,8 +80,9 @@ export class CoordinationObserver {
       references: references.statesOf(sets),
       zoneTracker,
       seenDownscales: this.#seen.of({ sets, zoneTracker }, { now: clock.now(), takenAt }),
-      preparations: byUid<Preparations>(sets, (uid) => preparations.of(uid)),
-      paces: byUid<Pace>(sets, (uid) => paces.of(uid, takenAt)),
+      preparations: byUid<readonly Preparations[]>(sets, ({ uid }) => preparations.of(uid)),
+      notes: byUid<NoteState>(sets, (set) => notes.of(set)),
+      paces: byUid<Pace>(sets, ({ uid }) => paces.of(uid, takenAt)),
       unanswered: writes.open(sets.map(({ set }) => set)),
       stuckAfter,
       watched: watched.of(sets),
@@ -98,11 +103,11 @@ export class CoordinationObserver {
 
 function byUid<T>(
   sets: readonly SetSnapshot[],
-  find: (uid: string) => T | undefined,
+  find: (set: StatefulSetView) => T | undefined,
 ): ReadonlyMap<string, T> {
   const found = new Map<string, T>();
   for (const { set } of sets) {
-    const each = find(set.uid);
+    const each = find(set);
     if (each !== undefined) found.set(set.uid, each);
   }
   return found;

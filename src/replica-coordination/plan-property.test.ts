@@ -148,7 +148,7 @@ class Model {
     return coordination(specs, {
       takenAt: this.#takenAt(),
       references: new Map([[REFERENCE, state]]),
-      preparations: new Map([['ingester-zone-d-uid', this.#preparations()]]),
+      preparations: new Map([['ingester-zone-d-uid', [this.#preparations()]]]),
     });
   }
 

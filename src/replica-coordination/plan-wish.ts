@@ -12,6 +12,10 @@ export interface WishExtras {
   readonly requeue?: Requeue;
   /** Pods that are called. */
   readonly calls?: readonly CallPod[];
+  /** Where they are called; undefined where no pod is. */
+  readonly calledAt?: string | undefined;
+  /** How many pods of the set, from its first on, stay for sure. @default all */
+  readonly stays?: number;
 }
 
 /** What one set wants of its replicas, looked at alone. */

@@ -879,6 +879,14 @@ test('planCoordination() says the same of a wait however much of it has passed (
   assert.deepEqual(messages, [first, first, first]);
 });
 
+const noted = { 'rollout-operator/prepared-at': 'http://pod/prepare' };
+const bothNoted = { 'rollout-operator/prepared-at': 'http://pod/prepare http://pod/other' };
+const pausedNote = {
+  to: 'http://pod/prepare',
+  until: monotonic(TAKEN_AT + seconds(8)),
+  because: { reason: 'PodNotPrepared', message: 'no' },
+} as const;
+
 const moved: Record<string, Case> = {
   'does not shrink to what a resource asked for before it changed': {
     zones: { b: { replicas: 3, annotations: mirrors() } },
@@ -901,17 +909,69 @@ const moved: Record<string, Case> = {
     does: ['test := 3'],
   },
   'counts nothing that pods said at another URL': {
-    zones: { b: { replicas: 3, annotations: mirrors(delays()) } },
+    zones: { b: { replicas: 3, annotations: mirrors({ ...delays(), ...noted }) } },
     rest: {
       ...known(reference(2, 3)),
       preparations: new Map(
-        [...heard('b', { 2: { since: T0 - minutes(70) } })].map(([uid, { slots }]) => [
+        [...heard('b', { 2: { since: T0 - minutes(70) } })].map(([uid, known]) => [
           uid,
-          { url: 'http://pod/other', slots },
+          known.map(({ slots }) => ({ url: 'http://pod/other', slots })),
         ]),
       ),
     },
     does: ['b: hold AwaitingPods', 'b: DELETE 0', 'b: DELETE 1', 'b: POST 2'],
+  },
+  '[found R-4] notes where pods are asked before it asks them': {
+    zones: { b: { replicas: 3, annotations: mirrors(delays()) } },
+    rest: known(reference(2, 3)),
+    does: ['b: hold AwaitingPods', 'b: note http://pod/prepare', 'b: DELETE 0', 'b: DELETE 1'],
+  },
+  '[found R-4] asks no pod while a note that was written is not shown': {
+    zones: { b: { replicas: 3, annotations: mirrors({ ...delays(), ...noted }) } },
+    rest: {
+      ...known(reference(2, 3)),
+      notes: new Map([
+        ['ingester-zone-b-uid', { isOpen: true, isAwaited: true, pause: undefined }],
+      ]),
+    },
+    does: ['b: hold AwaitingPods', 'b: DELETE 0', 'b: DELETE 1'],
+  },
+  '[found R-4] does not repeat a note before its time, and says why': {
+    zones: { b: { replicas: 3, annotations: mirrors(delays()) } },
+    rest: {
+      ...known(reference(2, 3)),
+      notes: new Map([
+        ['ingester-zone-b-uid', { isOpen: false, isAwaited: false, pause: pausedNote }],
+      ]),
+    },
+    does: ['b: hold AwaitingPods', 'b: hold PodNotPrepared', 'b: DELETE 0', 'b: DELETE 1'],
+  },
+  '[found R-4] forgets where pods were asked once each of them stays': {
+    zones: { b: { replicas: 2, annotations: noted } },
+    rest: { preparations: heard('b', { 0: { since: undefined }, 1: { since: undefined } }) },
+    does: ['b: note '],
+  },
+  '[found R-4] takes back at each URL where pods may be prepared': {
+    zones: { b: { replicas: 1, annotations: bothNoted } },
+    rest: {},
+    does: ['b: DELETE 0', 'b: DELETE 0'],
+  },
+  '[found R-4] takes nothing back while the resource that asked cannot be read': {
+    zones: { b: { replicas: 3, annotations: mirrors({ ...delays(), ...noted }) } },
+    rest: { references: new Map([[REFERENCE, { kind: 'unreadable', message: 'no' }]]) },
+    does: ['b: hold ReferenceUnreadable'],
+  },
+  '[found R-4] takes all back once the resource that asked does not exist': {
+    zones: { b: { replicas: 2, annotations: mirrors({ ...delays(), ...noted }) } },
+    rest: {
+      references: new Map([[REFERENCE, { kind: 'unreadable', message: 'no', isAbsent: true }]]),
+    },
+    does: ['b: hold ReferenceUnreadable', 'b: DELETE 0', 'b: DELETE 1'],
+  },
+  '[found R-4] does not take back what a request without an answer may still take': {
+    zones: { b: { replicas: 2, annotations: noted } },
+    rest: unansweredB,
+    does: ['b: DELETE 0'],
   },
 };
 
@@ -923,7 +983,7 @@ for (const [what, { zones, rest, does }] of Object.entries(moved)) {
 }
 
 test('planCoordination() carries what a call of a pod needs, and why it is made', () => {
-  const zones = { b: { replicas: 3, annotations: mirrors(delays()) } };
+  const zones = { b: { replicas: 3, annotations: mirrors({ ...delays(), ...noted }) } };
   const snapshot = coordination(zones, known(reference(2, 3)));
   const calls = planCoordination(snapshot, T0).decisions.filter(({ kind }) => kind === 'call-pod');
   assert.deepEqual(calls.at(-1), {

@@ -8,6 +8,8 @@ import { because } from '#control/decision/refs.ts';
 import type { SetSnapshot } from '#control/watch/group-sets.ts';
 import { isTooLarge, largestSet } from '#statefulset/parse-ordinal.ts';
 import { sourceOf } from './api.ts';
+import { planRelease, type ReleasePlan } from './delayed-downscale/plan-release.ts';
+import { mayBePrepared } from './delayed-downscale/prepared-urls.ts';
 import { planFollower } from './plan/plan-follower.ts';
 import { planMirror } from './plan/plan-mirror.ts';
 import { safely } from './plan/plan-safety.ts';
@@ -25,15 +27,20 @@ import type { CoordinationSnapshot } from './snapshot.ts';
 export function planCoordination(snapshot: CoordinationSnapshot, now: Instant): Plan {
   const wishes = safeWishes(snapshot, now);
   const chosen = chosenOf(wishes);
+  const releases = snapshot.sets.flatMap((set, index) => {
+    const wish = wishes[index];
+    return wish === undefined ? [] : [planRelease(set, wish, { group: snapshot, now })];
+  });
   const decisions: readonly Decision[] = [
     ...planWarnings(snapshot),
     ...wishes.flatMap((wish) => decisionsOf(wish, chosen)),
     ...planWriteBacks(snapshot, chosen, now),
-    ...wishes.flatMap(({ calls }) => calls ?? []),
+    ...releases.flatMap(({ decisions }) => decisions),
+    ...releases.flatMap(({ calls }) => calls),
   ];
   return {
     decisions,
-    requeue: requeueOf(decisions, wishes, { group: snapshot, now }),
+    requeue: requeueOf(decisions, { wishes, releases }, { group: snapshot, now }),
     failure: undefined,
     progress: [],
   };
@@ -105,7 +112,10 @@ function decisionsOf(wish: Wish, chosen: Scale | undefined): readonly Decision[]
 
 function requeueOf(
   decisions: readonly Decision[],
-  wishes: readonly Wish[],
+  {
+    wishes,
+    releases,
+  }: { readonly wishes: readonly Wish[]; readonly releases: readonly ReleasePlan[] },
   moment: CoordinationMoment,
 ): Requeue {
   const { now, group } = moment;
@@ -114,6 +124,7 @@ function requeueOf(
       at === undefined ? undefined : timeOf(moment, at),
     ),
     ...decisions.flatMap((each) => (each.kind === 'hold' ? [each.until] : [])),
+    ...releases.flatMap(({ lookAgainAt }) => lookAgainAt),
     ...wishes.map(({ requeue }) => (requeue?.kind === 'at' ? requeue.at : undefined)),
   ].filter((at) => at !== undefined);
   const [first, ...rest] = times;
@@ -122,7 +133,7 @@ function requeueOf(
   return { kind: 'at', at: soonest < now ? now : soonest };
 }
 
-/** Reports whether any set of the group takes its replicas from elsewhere, so that there is something to plan. */
+/** Reports whether any set of the group takes its replicas from elsewhere, or has pods that did, so that there is something to plan. */
 export function isCoordinated(sets: readonly SetSnapshot[]): boolean {
-  return sets.some(({ set }) => sourceOf(set).kind !== 'none');
+  return sets.some(({ set }) => sourceOf(set).kind !== 'none' || mayBePrepared(set));
 }

@@ -15,6 +15,7 @@ import { isRequestFailure } from '#kubernetes/transport/api-error.ts';
 import { parseGroupKey } from '#statefulset/group.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import { preparationUse } from './delayed-downscale/plan-delay.ts';
+import { PreparationNotes } from './delayed-downscale/preparation-notes.ts';
 import type { PodPreparations } from './delayed-downscale/prepare-pods.ts';
 import { LabelNotice } from './label-notice.ts';
 import { CoordinationObserver } from './observe.ts';
@@ -55,16 +56,19 @@ export class ReplicaCoordination implements GroupCapability {
   readonly #ports: CoordinationPorts;
   readonly #paces = new WritePaces();
   readonly #writer: ScaleWriter;
+  readonly #notes: PreparationNotes;
   readonly #labels: LabelNotice;
 
   constructor(ports: CoordinationPorts) {
     this.#ports = ports;
     this.#labels = new LabelNotice(ports.log);
     this.#writer = new ScaleWriter({ ...ports, paces: this.#paces });
-    this.observer = new CoordinationObserver({ ...ports, paces: this.#paces });
+    this.#notes = new PreparationNotes(ports);
+    this.observer = new CoordinationObserver({ ...ports, notes: this.#notes, paces: this.#paces });
     ports.statefulSets.onChange(({ kind, object: { uid } }) => {
       if (kind !== 'deleted') return;
       ports.preparations.forget(uid);
+      this.#notes.forget(uid);
       ports.writes.forget(uid);
       this.observer.forgetSet(uid);
     });
@@ -76,6 +80,7 @@ export class ReplicaCoordination implements GroupCapability {
 
   prepare({ key, sets }: GroupMoment): Need | undefined {
     this.#paces.sweep(this.#ports.clock.monotonic());
+    this.#notes.sweep();
     this.#labels.look(sets);
     if (!isCoordinated(sets)) {
       this.observer.release(key);
@@ -138,8 +143,17 @@ export class ReplicaCoordination implements GroupCapability {
 
   finish(plan: Plan, carrying: Carrying, signal: AbortSignal): Promise<void> | undefined {
     this.#callPods(plan, carrying, signal);
-    const isReporting = plan.decisions.some(({ kind }) => kind === 'write-back');
-    return isReporting ? this.#writeBack(plan, carrying, signal) : undefined;
+    const isWriting = plan.decisions.some(
+      ({ kind }) => kind === 'write-back' || kind === 'note-prepared',
+    );
+    return isWriting ? this.#writeRest(plan, carrying, signal) : undefined;
+  }
+
+  async #writeRest(plan: Plan, carrying: Carrying, signal: AbortSignal): Promise<void> {
+    await this.#writeBack(plan, carrying, signal);
+    for (const decision of plan.decisions) {
+      if (decision.kind === 'note-prepared') await this.#notes.write(decision, signal);
+    }
   }
 
   async #scale(

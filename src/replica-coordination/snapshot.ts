@@ -8,6 +8,7 @@ import type { SetSnapshot } from '#control/watch/group-sets.ts';
 import type { OpenScale } from '#control/write/scale-writes.ts';
 import type { StatefulSetView, Watched } from '#statefulset/view.ts';
 import type { PodPreparation } from './delayed-downscale/delayed-downscale-snapshot.ts';
+import type { NoteState } from './delayed-downscale/preparation-notes.ts';
 
 /** A write that must not be repeated before `until`: it was refused, or another client undoes it again and again. */
 export interface Pace {
@@ -46,6 +47,8 @@ export type ReferenceState =
   | {
       readonly kind: 'unreadable';
       readonly message: string;
+      /** Whether the server has no such object. */
+      readonly isAbsent?: boolean;
       readonly lookAgainAt?: Monotonic;
     };
 
@@ -90,7 +93,9 @@ export interface CoordinationSnapshot {
   /** Times of last down-scales that this process watches, by name of the set. */
   readonly seenDownscales: ReadonlyMap<string, readonly SeenTime[]>;
   /** Keyed by the uid of the set; no pod of a set that is missing was called. */
-  readonly preparations: ReadonlyMap<string, Preparations>;
+  readonly preparations: ReadonlyMap<string, readonly Preparations[]>;
+  /** Keyed by the uid of the set; missing where the last write of its note does not matter any more. */
+  readonly notes: ReadonlyMap<string, NoteState>;
   /** Keyed by the uid of the set. */
   readonly paces: ReadonlyMap<string, Pace>;
   /** Requests without an answer that may still lower the replicas of a set, by its name. */

@@ -120,6 +120,10 @@ export const knownKeys = {
     'statefulset-rollout',
     'the StatefulsetRollout that it belongs to, as `<namespace>/<name>`',
   ),
+  'rollout-operator/prepared-at': mark(
+    'replica-coordination',
+    'the URLs at which its pods were asked to prepare, separated by spaces, until each of its pods has gone or was notified that it stays',
+  ),
   'bedrock.operator.slack.com/applied-hash': {
     ...mark('statefulset-rollout', 'a hash of what its StatefulsetRollout wanted last'),
     isKept: false,

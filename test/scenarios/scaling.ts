@@ -183,4 +183,24 @@ export const scalings: Readonly<Record<string, Scenario>> = {
       await untilWanted(env, [3, 3, 3]);
     },
   },
+  '[found R-4] pods hear that they stay once nothing asks for fewer, also from an operator that did not ask them':
+    {
+      act: async (env) => {
+        const template = { type: resourceTypes.replicaTemplates, name: 'ingester' };
+        const delay = delayAnnotations('1h');
+        await mirror(env, delay);
+        const first = await env.startOperator();
+        await scaleTo(env, template, 2);
+        await env.until('a pod of each zone is prepared', () =>
+          env.zones.every((zone) => env.pods.preparedSince(`${setName(zone)}-2`) !== undefined),
+        );
+        await first.kill();
+        const set = Object.keys({ ...mirrorAnnotations('ingester'), ...delay });
+        const gone = Object.fromEntries(set.map((key) => [key, null]));
+        for (const zone of env.zones) await annotate(env, zone, gone);
+        await env.startOperator();
+        await env.until('no pod is prepared any more', () => !isAnyPrepared(env));
+        await untilWanted(env, [3, 3, 3]);
+      },
+    },
 };

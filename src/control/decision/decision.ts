@@ -75,6 +75,15 @@ export type Decision =
       readonly replicas: number;
       readonly because: Because<Reason>;
     }
+  /** The set remembers the URLs at which its pods may be prepared; without any, nothing. */
+  | {
+      readonly kind: 'note-prepared';
+      readonly set: SetRef;
+      readonly urls: readonly string[];
+      /** The resourceVersion of the set that was decided on. */
+      readonly revision: string;
+      readonly because: Because<Reason>;
+    }
   /**
    * A pod of `set` is asked how long it has been prepared to go (POST), or notified that it stays (DELETE). Reported by what makes the
    * call: no Event reports each.
@@ -109,6 +118,9 @@ export type Scale = Extract<Decision, { kind: 'scale' }>;
 
 /** A decision by which a number is reported to the resource that it came from. */
 export type WriteBack = Extract<Decision, { kind: 'write-back' }>;
+
+/** A decision by which a set remembers where its pods may be prepared. */
+export type NotePrepared = Extract<Decision, { kind: 'note-prepared' }>;
 
 /** A decision by which a pod is called. */
 export type CallPod = Extract<Decision, { kind: 'call-pod' }>;

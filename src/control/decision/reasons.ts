@@ -87,6 +87,10 @@ export const reasonCatalogue = {
     'A pod that is to go does not confirm that it is prepared, so it and all pods with lower ordinals stay.',
     'Look at the pod that the message names; its endpoint must answer 2xx with a JSON "timestamp".',
   ),
+  PodsStayPrepared: alarm(
+    'A pod was asked to prepare to go, stays after all, and does not confirm that it is not prepared any more.',
+    'Look at the pod that the message names: its endpoint must answer DELETE with 2xx. Where no pod is prepared any more, remove the annotation rollout-operator/prepared-at of the set.',
+  ),
   InvalidDelayedDownscale: alarm(
     'The annotations of delayed down-scale cannot be read, or no pod can be called with them.',
     'Correct the annotation that the message names, or remove both to scale without delay.',

@@ -31,7 +31,7 @@ const unknown: PodPreparation = { calling: undefined, state: { kind: 'unknown' }
 
 /** Returns the slots `from` up to, but without, `to`, counted from the set's first one (KW-30), in ascending order. */
 export function downscaleSlots(
-  snapshot: DelayedDownscaleSnapshot,
+  snapshot: Pick<DelayedDownscaleSnapshot, 'set' | 'pods' | 'preparations'>,
   from: number,
   to: number,
 ): readonly DownscaleSlot[] {
@@ -59,6 +59,11 @@ export function isCancelDue(slot: DownscaleSlot, at: Monotonic): boolean {
     default:
       return assertNever(state);
   }
+}
+
+/** Reports whether the pod of the slot has confirmed that it stays, and no POST may have come after that. */
+export function isReleased({ state, calling }: DownscaleSlot): boolean {
+  return state.kind === 'cancelled' && state.repeatAt === undefined && calling === undefined;
 }
 
 /** Reports whether the pod, which is to go, is to be called with POST now, whatever the delay says. */

@@ -8,16 +8,20 @@ import type { CoordinationMoment } from '../plan-wish.ts';
 import type { Preparations } from '../snapshot.ts';
 import { delayedDownscaleOf } from './delayed-downscale.ts';
 import { planDelayedDownscale } from './delayed-downscale-plan.ts';
+import { type DownscaleSlot, downscaleSlots } from './delayed-downscale-slots.ts';
 import type {
   DelayedDownscalePlan,
   PlannedPodCall,
   PodPreparation,
   SlotPod,
 } from './delayed-downscale-snapshot.ts';
+import { mayBePrepared, preparedUrlsOf } from './prepared-urls.ts';
 
 /** What the pods of a set let it do, and which of them are called for that. */
 export interface DelayPlan extends Pick<DelayedDownscalePlan, 'verdict' | 'requeue'> {
   readonly calls: readonly CallPod[];
+  /** Where they are called; undefined where no pod is. */
+  readonly calledAt: string | undefined;
 }
 
 /**
@@ -44,15 +48,15 @@ export function planDelay(
   );
   const { verdict, requeue } = plan;
   const calls = url === undefined ? [] : plan.calls.map((call) => callPod(set, url, call));
-  return { verdict, requeue, calls };
+  return { verdict, requeue, calls, calledAt: url };
 }
 
 /** For which slots of a set it is of use to know what their pods said. */
 export interface PreparationUse {
   /** The uid of the set. */
   readonly uid: string;
-  /** The URL at which they are called now; undefined when none is called, so that nothing is of use. */
-  readonly url: string | undefined;
+  /** The URLs at which they are called now; where there is none, nothing is of use. */
+  readonly urls: readonly string[];
   /** The first ordinal, and the one after the last. */
   readonly start: number;
   readonly end: number;
@@ -63,7 +67,21 @@ export function preparationUse(set: StatefulSetView): PreparationUse {
   const isCalled = sourceOf(set).kind === 'reference' && !set.isDeleting;
   const start = set.spec.ordinalsStart;
   const end = start + set.spec.replicas;
-  return { uid: set.uid, url: isCalled ? urlOf(set) : undefined, start, end };
+  const url = isCalled ? urlOf(set) : undefined;
+  const noted = mayBePrepared(set) ? preparedUrlsOf(set) : [];
+  const urls = url === undefined || noted.includes(url) ? noted : [...noted, url];
+  return { uid: set.uid, urls, start, end };
+}
+
+/** Returns all slots of a set, as its pods answered at `url`. */
+export function slotsOf(
+  { set, pods }: Pick<SetSnapshot, 'set' | 'pods'>,
+  url: string,
+  group: Pick<CoordinationMoment['group'], 'preparations'>,
+): readonly DownscaleSlot[] {
+  const preparations = heardAt(url, group.preparations.get(set.uid));
+  const snapshot = { set, pods: slotPods(set, pods), preparations };
+  return downscaleSlots(snapshot, 0, set.spec.replicas);
 }
 
 function urlOf(set: StatefulSetView): string | undefined {
@@ -74,9 +92,9 @@ function urlOf(set: StatefulSetView): string | undefined {
 
 function heardAt(
   url: string | undefined,
-  known: Preparations | undefined,
+  known: readonly Preparations[] | undefined,
 ): ReadonlyMap<number, PodPreparation> {
-  return known !== undefined && known.url === url ? known.slots : new Map();
+  return known?.find((each) => each.url === url)?.slots ?? new Map();
 }
 
 function slotPods(set: StatefulSetView, pods: readonly PodView[]): ReadonlyMap<number, SlotPod> {
@@ -88,7 +106,8 @@ function slotPods(set: StatefulSetView, pods: readonly PodView[]): ReadonlyMap<n
   return slots;
 }
 
-function callPod(
+/** Returns the call of one pod at `url`. */
+export function callPod(
   set: StatefulSetView,
   url: string,
   { method, ordinal, pod }: PlannedPodCall,

@@ -75,7 +75,7 @@ const { signal: alive } = new AbortController();
 test('PodPreparations.start() returns at once, and shows the calls as under way', async () => {
   const { preparations, clock } = parts();
   preparations.start(set, work({ 0: 'DELETE', 4: 'POST' }), alive);
-  const shown = preparations.of(set.uid)?.slots ?? [];
+  const shown = preparations.of(set.uid)?.[0]?.slots ?? [];
   assert.deepEqual(
     [...shown].map(([ordinal, { calling }]) => [ordinal, calling]),
     [
@@ -84,7 +84,7 @@ test('PodPreparations.start() returns at once, and shows the calls as under way'
     ],
   );
   await clock.settle();
-  const { calling, state } = preparations.of(set.uid)?.slots.get(4) ?? {};
+  const { calling, state } = preparations.of(set.uid)?.[0]?.slots.get(4) ?? {};
   const heard = { answeredAt: T0, elapsedThen: 0 };
   assert.deepEqual(
     { calling, state },
@@ -120,7 +120,7 @@ test('PodPreparations gives calls up without a word when the lease is lost, and 
   await clock.settle();
   assert.deepEqual([woken(), log], [0, []]);
   assert.deepEqual(
-    [...(preparations.of(set.uid)?.slots.values() ?? [])].map(({ calling, state }) => [
+    [...(preparations.of(set.uid)?.[0]?.slots.values() ?? [])].map(({ calling, state }) => [
       calling,
       state.kind,
     ]),
@@ -142,7 +142,7 @@ test('PodPreparations.forget() gives the calls of that set up', async () => {
 
 /** Five slots that are called at `at`. */
 function use(at: string | undefined): PreparationUse {
-  return { uid: set.uid, url: at, start: 0, end: 5 };
+  return { uid: set.uid, urls: at === undefined ? [] : [at], start: 0, end: 5 };
 }
 
 for (const [fact, at] of [
@@ -155,7 +155,7 @@ for (const [fact, at] of [
     preparations.start(set, work({ 0: 'DELETE', 1: 'POST' }), alive);
     await clock.settle();
     preparations.retain([use(url)]);
-    assert.equal(preparations.of(set.uid)?.slots.size, 2);
+    assert.equal(preparations.of(set.uid)?.[0]?.slots.size, 2);
     const before = woken();
     preparations.retain([use(at)]);
     assert.deepEqual([fleet.open, woken(), preparations.of(set.uid)], [0, before, undefined]);
@@ -165,17 +165,17 @@ for (const [fact, at] of [
 test('PodPreparations.retain() forgets slots that the set has no more', async () => {
   const bed = new DelayedDownscaleBed({ wanted: 4 }).prepared({ 4: 70 });
   await bed.run();
-  const known = bed.preparations.of(bed.set.uid);
+  const known = bed.preparations.of(bed.set.uid)?.[0];
   assert.deepEqual([...(known?.slots.keys() ?? [])], [0, 1, 2, 3]);
 });
 
 test('PodPreparations.of() gives data that does not change any more', async () => {
   const { preparations, clock } = parts();
   preparations.start(set, work({ 0: 'DELETE' }), alive);
-  const before = preparations.of(set.uid);
+  const before = preparations.of(set.uid)?.[0];
   await clock.settle();
   assert.equal(before?.slots.get(0)?.calling, 'DELETE');
-  assert.equal(preparations.of(set.uid)?.slots.get(0)?.calling, undefined);
+  assert.equal(preparations.of(set.uid)?.[0]?.slots.get(0)?.calling, undefined);
 });
 
 test('PodPreparations logs each call as the peer does, and no password (LG table)', async () => {
@@ -207,7 +207,7 @@ test('PodPreparations has 32 calls of 100 silent pods under way at most, each fo
   assert.deepEqual([fleet.mostOpen(), fleet.calls.length, woken()], [32, 100, 0]);
   await clock.advance(seconds(5));
   assert.deepEqual([fleet.open, woken()], [0, 1]);
-  const states = [...(preparations.of(set.uid)?.slots ?? [])];
+  const states = [...(preparations.of(set.uid)?.[0]?.slots ?? [])];
   assert.equal(states.filter(([, { state }]) => state.kind === 'failed').length, 100);
 });
 

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { getOrAdd } from '#base/get-or-add.ts';
 import type { LogFields, Logger } from '#base/logger.ts';
 import type { Parsed } from '#base/parsed.ts';
 import { backoffAfter } from '#base/time/backoff.ts';
@@ -82,35 +83,30 @@ const unheardOf: SlotMemory = {
  */
 export class PodPreparations {
   readonly #ports: PodPreparationPorts;
-  /** Keyed by the uid of the set. */
-  readonly #sets = new Map<string, SetMemory>();
+  /** Keyed by the uid of the set, and then by URL. */
+  readonly #sets = new Map<string, Map<string, SetMemory>>();
 
   constructor(ports: PodPreparationPorts) {
     this.#ports = ports;
   }
 
-  /** Returns what the pods of the set `uid` said, as plain data; undefined when none of them was called. */
-  of(uid: string): Preparations | undefined {
-    const memory = this.#sets.get(uid);
-    if (memory === undefined) return undefined;
-    memory.shown ??= { url: memory.url, slots: new Map(memory.slots) };
-    return memory.shown;
+  /** Returns what the pods of the set `uid` said, as plain data, each for one URL; undefined when none of them was called. */
+  of(uid: string): readonly Preparations[] | undefined {
+    const memories = this.#sets.get(uid);
+    if (memories === undefined) return undefined;
+    return [...memories.values()].map((memory) => {
+      memory.shown ??= { url: memory.url, slots: new Map(memory.slots) };
+      return memory.shown;
+    });
   }
 
   /** Forgets what is of no use any more: other URLs with their calls under way, and slots that a set has no more. */
   retain(uses: readonly PreparationUse[]): void {
-    for (const { uid, url, start, end } of uses) {
-      const memory = this.#sets.get(uid);
-      if (memory === undefined) continue;
-      if (memory.url !== url) {
-        this.forget(uid);
-        continue;
-      }
-      for (const [ordinal, { calling }] of memory.slots) {
-        const isSlot = ordinal >= start && ordinal < end;
-        if (isSlot || calling !== undefined) continue;
-        memory.slots.delete(ordinal);
-        memory.shown = undefined;
+    for (const use of uses) {
+      const memories = this.#sets.get(use.uid);
+      for (const [url, memory] of memories ?? []) {
+        if (use.urls.includes(url)) retainSlots(memory, use);
+        else this.#forgetAt(use.uid, url);
       }
     }
   }
@@ -136,14 +132,20 @@ export class PodPreparations {
 
   /** Forgets the set, which is gone, or asks for no delay any more: its calls are given up. */
   forget(uid: string): void {
-    this.#sets.get(uid)?.forgotten.abort();
-    this.#sets.delete(uid);
+    for (const url of this.#sets.get(uid)?.keys() ?? []) this.#forgetAt(uid, url);
+  }
+
+  #forgetAt(uid: string, url: string): void {
+    const memories = this.#sets.get(uid);
+    memories?.get(url)?.forgotten.abort();
+    memories?.delete(url);
+    if (memories?.size === 0) this.#sets.delete(uid);
   }
 
   #memoryOf(set: StatefulSetView, url: string): SetMemory {
-    const known = this.#sets.get(set.uid);
-    if (known !== undefined && known.url === url) return known;
-    this.forget(set.uid);
+    const memories = getOrAdd(this.#sets, set.uid, () => new Map<string, SetMemory>());
+    const known = memories.get(url);
+    if (known !== undefined) return known;
     const memory: SetMemory = {
       url,
       urls: podUrlsOf(set, url, this.#ports.clusterDomain),
@@ -154,7 +156,7 @@ export class PodPreparations {
       forgotten: new AbortController(),
       underWay: { POST: 0, DELETE: 0 },
     };
-    this.#sets.set(set.uid, memory);
+    memories.set(url, memory);
     return memory;
   }
 
@@ -265,6 +267,16 @@ export class PodPreparations {
       const duration = formatGoDuration(millis(clock.monotonic() - startedAt));
       log.debug('pod is not prepared any more', { ...fields, duration });
     }
+  }
+}
+
+/** Forgets slots that the set has no more. */
+function retainSlots(memory: SetMemory, { start, end }: PreparationUse): void {
+  for (const [ordinal, { calling }] of memory.slots) {
+    const isSlot = ordinal >= start && ordinal < end;
+    if (isSlot || calling !== undefined) continue;
+    memory.slots.delete(ordinal);
+    memory.shown = undefined;
   }
 }
 

@@ -41,7 +41,7 @@ export function planMirror(
   const wanted = isForced ? forced.value : state.wanted;
   if (wanted < set.spec.replicas && !isForced) {
     const wait = waitToShrink(set, { reference: reference.value, state }, moment);
-    if (wait !== undefined) return wait;
+    if (wait !== undefined) return { stays: wanted, ...wait };
   }
   const source = isForced ? 'its annotation forces' : `${describe(reference.value)} asks for`;
   return delayed(snapshot, { wanted, isForced, source }, moment);
@@ -55,7 +55,7 @@ function waitToShrink(
 ): Wish | undefined {
   if (state.hasChanged) {
     const message = `${set.name} does not shrink as ${describe(reference)} has changed since it was read`;
-    return hold(set, because('ReferenceUnreadable', message));
+    return { ...hold(set, because('ReferenceUnreadable', message)), stays: 0 };
   }
   return waitForMinimumTime(set, moment, 'missing time means none');
 }
@@ -76,7 +76,14 @@ function holdForReference(
   const isUnresolved = state?.kind === 'unresolved';
   const reason = isUnresolved ? 'ReferenceUnresolved' : 'ReferenceUnreadable';
   const at = isUnresolved ? undefined : state?.lookAgainAt;
-  return hold(set, because(reason, message), at === undefined ? undefined : timeOf(moment, at));
+  const until = at === undefined ? undefined : timeOf(moment, at);
+  const held = hold(set, because(reason, message), until);
+  return asksNothing(state) ? held : { ...held, stays: 0 };
+}
+
+/** Reports whether the resource does not exist; one that cannot be read may ask for what it did. */
+function asksNothing(state: ReferenceState | undefined): boolean {
+  return state?.kind === 'unresolved' || (state?.kind === 'unreadable' && state.isAbsent === true);
 }
 
 function describe({ kind, name }: Reference): string {
@@ -93,10 +100,10 @@ interface Target {
 function delayed(snapshot: SetSnapshot, target: Target, moment: CoordinationMoment): Wish {
   const open = moment.group.unanswered.get(snapshot.set.name);
   if (open !== undefined && open.to < target.wanted && isDelayed(snapshot.set)) {
-    return holdForOpen(snapshot, open);
+    return { ...holdForOpen(snapshot, open), stays: 0 };
   }
-  const { verdict, requeue, calls } = planDelay(snapshot, target.wanted, moment);
-  return { ...judged(snapshot, target, verdict), requeue, calls };
+  const { verdict, ...rest } = planDelay(snapshot, target.wanted, moment);
+  return { ...judged(snapshot, target, verdict), ...rest, stays: target.wanted };
 }
 
 function isDelayed(set: StatefulSetView): boolean {

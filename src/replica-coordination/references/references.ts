@@ -242,7 +242,13 @@ export class References {
     const due = this.#dueAt(id, reading, found);
     // What the watch shows to have changed has woken the group already.
     const again = due === never || due === atOnce ? {} : { lookAgainAt: due };
-    if (reading.kind !== 'known') return { kind: reading.kind, message: reading.message, ...again };
+    if (reading.kind === 'unreadable') {
+      const { kind, message, isAbsent } = reading;
+      return { kind, message, isAbsent, ...again };
+    }
+    if (reading.kind === 'unresolved') {
+      return { kind: 'unresolved', message: reading.message, ...again };
+    }
     if (found === undefined) return { kind: 'unreadable', message: 'it was not found', ...again };
     const own = new Set(sets.map(({ set }) => set.uid));
     const all = this.#ports.statefulSets.by(REFERENCE_INDEX, id);

@@ -29,7 +29,7 @@ export interface ZoneSpec {
   readonly ready?: number;
   /** `status.replicas`. @default replicas */
   readonly current?: number;
-  /** Annotations without `grafana.com/`. */
+  /** Annotations, those of the peer without `grafana.com/`. */
   readonly annotations?: Readonly<Record<string, string>>;
   /** Labels without `grafana.com/`. */
   readonly labels?: Readonly<Record<string, string>>;
@@ -43,7 +43,8 @@ export interface ZoneSpec {
 }
 
 function prefixed(map: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(map).map(([key, value]) => [PREFIX + key, value]));
+  const named = (key: string): string => (key.includes('/') ? key : PREFIX + key);
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [named(key), value]));
 }
 
 /** Returns the set `ingester-zone-<letter>` with all its pods. */
@@ -133,7 +134,7 @@ interface Said {
 export function heard(
   letter: string,
   said: Readonly<Record<number, Said>>,
-): ReadonlyMap<string, Preparations> {
+): ReadonlyMap<string, readonly Preparations[]> {
   const name = `ingester-zone-${letter}`;
   const slots = Object.entries(said).map(([ordinal, { since, answeredAt = TAKEN_AT }]) => {
     const state =
@@ -148,7 +149,7 @@ export function heard(
           } as const);
     return [Number(ordinal), { calling: undefined, state }] as const;
   });
-  return new Map([[`${name}-uid`, { url: PREPARE_URL, slots: new Map(slots) }]]);
+  return new Map([[`${name}-uid`, [{ url: PREPARE_URL, slots: new Map(slots) }]]]);
 }
 
 /** Returns a snapshot of `zones`, nothing else known unless overridden. */
@@ -165,6 +166,7 @@ export function coordination(
     zoneTracker: { kind: 'off' },
     seenDownscales: new Map(),
     preparations: new Map(),
+    notes: new Map(),
     paces: new Map(),
     stuckAfter: minutes(30),
     watched: {
@@ -189,6 +191,8 @@ export function deeds(decisions: readonly Decision[]): readonly string[] {
         return `${zone}: ${decision.from} → ${decision.to}`;
       case 'write-back':
         return `${decision.reference.name} := ${decision.replicas}`;
+      case 'note-prepared':
+        return `${zone}: note ${decision.urls.join(' ')}`;
       case 'call-pod':
         return `${zone}: ${decision.method} ${decision.ordinal}`;
       default:

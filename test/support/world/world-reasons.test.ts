@@ -38,6 +38,7 @@ const gated = {
 };
 const mirrors = { annotations: { 'grafana.com/rollout-mirror-replicas-from-resource-name': 'r' } };
 const delays = { annotations: { 'grafana.com/rollout-delayed-downscale': '1h' } };
+const noted = { annotations: { 'rollout-operator/prepared-at': 'http://pod/prepare' } };
 const timed = { labels: { 'grafana.com/min-time-between-zones-downscale': '1h' } };
 const plain = [{ name: 'a' }, { name: 'b' }];
 
@@ -68,6 +69,7 @@ const truths: Record<string, readonly [reason: string, zones: readonly Zone[]]> 
   'a down-scale with a delay': ['DownscaleDelayed', [{ name: 'b', ...delays }]],
   'pods that are being asked': ['AwaitingPods', [{ name: 'b', ...delays }]],
   'a pod that does not answer': ['PodNotPrepared', [{ name: 'b', ...delays }]],
+  'a pod that does not take that it stays': ['PodsStayPrepared', [{ name: 'b', ...noted }]],
   'a delay that cannot be read': ['InvalidDelayedDownscale', [{ name: 'b', ...delays }]],
   'a zone that lacks a pod': ['ZoneBeingChanged', [{ name: 'b', unavailable: [1] }]],
   'an outdated pod of another zone': ['ZoneOrder', [{ name: 'b', outdated: [1] }]],

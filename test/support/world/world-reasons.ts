@@ -7,6 +7,7 @@ const forced = 'grafana.com/rollout-force-replicas';
 const mirrored = 'grafana.com/rollout-mirror-replicas-from-resource-name';
 const delay = 'grafana.com/rollout-delayed-downscale';
 const prepareUrl = 'grafana.com/rollout-prepare-delayed-downscale-url';
+const preparedAt = 'rollout-operator/prepared-at';
 
 const isOutdatedSomewhere: ReasonPredicate = (zones) =>
   zones.some(({ outdated }) => outdated.length > 0);
@@ -68,6 +69,7 @@ export const worldReasons: Readonly<Record<string, ReasonPredicate>> = {
   DownscaleDelayed: carries(delay),
   AwaitingPods: carries(delay),
   PodNotPrepared: carries(delay),
+  PodsStayPrepared: carries(preparedAt),
   InvalidDelayedDownscale: carries(delay, prepareUrl),
   ZoneBeingChanged: (zones) => zones.some(({ unavailable }) => unavailable.length > 0),
   RevisionContested: () => true,
