@@ -20,7 +20,7 @@ function ca(id: string, notAfter = T0 + 1_000): Authority {
 /** A bundle with CAs that are tolerated, then with others. */
 function bundle(tolerated: readonly Authority[], others: readonly string[] = []): BundleView {
   const ids = [...tolerated.map(({ id }) => id), ...others];
-  return { tolerated, ids, hasForeignText: false };
+  return { tolerated, contested: [], ids, hasForeignText: false };
 }
 
 const [a, b, expired] = [ca('a'), ca('b'), ca('expired', T0)];
@@ -74,6 +74,16 @@ const cases: Readonly<Record<string, Case>> = {
     given: { ...bundle([a]), hasForeignText: true },
     wanted: [a],
     want: ['a'],
+  },
+  '[found R-7] puts its own next to what another client puts back each time': {
+    given: { ...bundle([], ['other']), contested: [ca('other')] },
+    wanted: [a],
+    want: ['a', 'other'],
+  },
+  '[found R-7] leaves what another client puts back each time, its comments too': {
+    given: { ...bundle([a], ['other']), contested: [ca('other')], hasForeignText: true },
+    wanted: [a],
+    want: undefined,
   },
   'keeps at most eight CAs, its own first': {
     given: bundle('0123456789'.split('').map((id) => ca(id))),

@@ -5,6 +5,8 @@ import type { Authority } from './api.ts';
 export interface BundleView {
   /** Its certificates that another replica of ours may serve by, although the Secret does not name them. */
   readonly tolerated: readonly Authority[];
+  /** What another client puts back again and again, and is a certificate: it may stand next to ours. Empty while nobody does. */
+  readonly contested: readonly Authority[];
   /** All its certificates, ours or not, in order: their ids. */
   readonly ids: readonly string[];
   /** Whether it holds anything besides certificates. */
@@ -22,7 +24,8 @@ export const graceOfUnnamed: Millis = minutes(3);
 
 /**
  * Returns the CAs that a bundle has to carry: `wanted`, and the tolerated ones that have not expired, as another replica may
- * serve what they vouch for. Whatever else a user wrote into it goes.
+ * serve what they vouch for. Whatever else a user wrote into it goes, unless another client puts it back each time: then it
+ * stays, so that both are trusted where that client leaves room for ours.
  *
  * An order of its own, or an expired CA of our form, is no reason to write: two replicas whose clocks or whose views of
  * the Secret differ would undo each other's writes for ever.
@@ -34,13 +37,14 @@ export function planBundle(
   wanted: readonly Authority[],
   now: Instant,
 ): readonly Authority[] | undefined {
-  const { tolerated, ids, hasForeignText } = bundle;
-  const known = new Set([...wanted, ...tolerated].map(({ id }) => id));
+  const { tolerated, contested, ids, hasForeignText } = bundle;
+  const known = new Set([...wanted, ...tolerated, ...contested].map(({ id }) => id));
   const isComplete = wanted.every(({ id }) => ids.includes(id));
-  const isClean = ids.every((id) => known.has(id)) && !hasForeignText;
+  const isClean = ids.every((id) => known.has(id)) && (!hasForeignText || contested.length > 0);
   if (isComplete && isClean) return undefined;
   const kept = tolerated.filter(({ notAfter }) => notAfter > now);
-  const byId = new Map([...wanted, ...kept].map((authority) => [authority.id, authority]));
+  const all = [...wanted, ...kept, ...contested];
+  const byId = new Map(all.map((authority) => [authority.id, authority]));
   return [...byId.values()].slice(0, Math.max(mostAuthorities, wanted.length));
 }
 

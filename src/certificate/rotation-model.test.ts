@@ -162,7 +162,7 @@ class World {
     const tolerated = seen.carried.filter(
       ({ id, notAfter }) => notAfter <= now || isTolerated(replica.unnamed.get(id), replica.readAt),
     );
-    const view = { tolerated, ids, hasForeignText: false };
+    const view = { tolerated, contested: [], ids, hasForeignText: false };
     const carried = planBundle(view, replica.wanted, now);
     if (carried === undefined || seen.version !== actual.version) return;
     this.bundles[index] = { version: actual.version + 1, carried };

@@ -50,6 +50,22 @@ describe('projectConfiguration()', () => {
     });
   }
 
+  test('[found R-7] names the field managers of a CA bundle, and no other', () => {
+    const owns = (member: string): JsonValue => ({
+      'f:webhooks': { '.': {}, 'k:{"name":"a.b.c"}': { 'f:clientConfig': { [member]: {} } } },
+    });
+    const raw = configuration([webhook(one)]);
+    const managedFields = [
+      { manager: 'helm', operation: 'Update', fieldsV1: owns('f:service') },
+      { manager: 'cainjector', operation: 'Update', fieldsV1: owns('f:caBundle') },
+      { manager: 'odd', fieldsV1: { 'f:webhooks': 'x' } },
+      null,
+    ];
+    const managed = { ...raw, metadata: { ...raw.metadata, managedFields } };
+    assert.deepEqual(projectConfiguration(managed).bundleManagers, ['cainjector']);
+    assert.deepEqual(projectConfiguration(raw).bundleManagers, []);
+  });
+
   test('takes entries of any shape', () => {
     for (const webhooks of [null, 'x', {}, [null, 1, 'x', { clientConfig: 3 }]]) {
       assert.doesNotThrow(() => projectConfiguration(configuration(webhooks)));

@@ -24,6 +24,8 @@ export interface WebhookConfigurationView extends Cached {
   /** Whether it asks for our CA; its namespace label is the informer's selector. */
   readonly wantsCa: boolean;
   readonly webhooks: readonly WebhookView[];
+  /** Who wrote a `caBundle` of it last, as the API server knows them: names of field managers. */
+  readonly bundleManagers: readonly string[];
 }
 
 /** The kinds of webhook configurations. */
@@ -68,6 +70,24 @@ export function projectConfiguration(raw: KubernetesObject): WebhookConfiguratio
     ...parseIdentity(raw),
     wantsCa: labels[INJECT_LABEL] === 'true',
     webhooks: Object.freeze((Array.isArray(webhooks) ? webhooks : []).map(viewOf)),
+    bundleManagers: Object.freeze(bundleManagersOf(raw)),
+  });
+}
+
+function bundleManagersOf({ metadata }: KubernetesObject): readonly string[] {
+  const managedFields = metadata['managedFields'];
+  const entries = Array.isArray(managedFields) ? managedFields.filter(isJsonObject) : [];
+  return entries.flatMap(({ manager, fieldsV1 }) =>
+    typeof manager === 'string' && ownsBundle(fieldsV1) ? [manager] : [],
+  );
+}
+
+/** Reports whether some entry of `webhooks` in a field set has the `caBundle`. */
+function ownsBundle(fields: JsonValue | undefined): boolean {
+  const webhooks = isJsonObject(fields) ? fields['f:webhooks'] : undefined;
+  return Object.values(isJsonObject(webhooks) ? webhooks : {}).some((entry) => {
+    const config = isJsonObject(entry) ? entry['f:clientConfig'] : undefined;
+    return isJsonObject(config) && config['f:caBundle'] !== undefined;
   });
 }
 

@@ -25,6 +25,11 @@ export const realGate: readonly GateTopic[] = [
     why: 'drainers, a rollout and dying leaders at once: the test that found most',
   },
   {
+    file: 'test/real/admission/other-injector.test.ts',
+    titles: [],
+    why: 'who owns a field only a real server knows; half a minute of waits is for the night',
+  },
+  {
     file: 'test/real/admission/unanswered.test.ts',
     titles: ['while no replica answers reviews'],
     why: 'what an API server lets pass by itself: only a real one evaluates conditions',

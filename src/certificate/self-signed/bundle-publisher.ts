@@ -33,7 +33,8 @@ import {
   type WebhookView,
   webhookTypes,
 } from '../webhook-configuration.ts';
-import { ofOurForm } from './own-form.ts';
+import { BundleContests } from './bundle-contests.ts';
+import { ofAnyForm, ofOurForm } from './own-form.ts';
 
 /** What a {@link BundlePublisher} works with. */
 export interface BundlePublisherOptions {
@@ -64,6 +65,7 @@ export class BundlePublisher {
   readonly #ready = Promise.withResolvers<void>();
   readonly #tried = new Set<string>();
   readonly #writtenAt = new Map<string, Instant>();
+  readonly #contests: BundleContests;
   /** What was last reported, so that one cause is one line. */
   readonly #reported = new Map<string, string>();
   #wanted: readonly Authority[] = [];
@@ -75,7 +77,8 @@ export class BundlePublisher {
 
   constructor(options: BundlePublisherOptions) {
     this.#options = options;
-    const { clock, informers } = options;
+    const { clock, log, informers } = options;
+    this.#contests = new BundleContests({ clock, log });
     this.#queue = createWorkQueue({
       clock,
       name: 'ca-bundle',
@@ -148,6 +151,7 @@ export class BundlePublisher {
     this.#tried.delete(key);
     this.#writtenAt.delete(key);
     this.#reported.delete(key);
+    this.#contests.forget(key);
     this.#queue.forget(key);
   }
 
@@ -190,18 +194,17 @@ export class BundlePublisher {
     const view = informers[kind].lister.get('', name);
     if (view === undefined || !view.wantsCa || this.#wanted.length === 0) return done;
     const now = clock.now();
-    const operations = this.#operations(view, now);
+    const operations = this.#operations(key, view, now);
     if (operations.length === 0) return done;
-    const next = after(this.#writtenAt.get(key) ?? instant(0), writePause);
-    if (next > now && next <= after(now, writePause)) {
-      return { kind: 'ended', requeue: { kind: 'at', at: next } };
-    }
+    const wait = this.#waitFor(key, now);
+    if (wait !== undefined) return { kind: 'ended', requeue: { kind: 'at', at: wait } };
     this.#writtenAt.set(key, now);
     try {
       const body = { kind: 'json', operations } as const;
       await this.#options.client.patch(webhookTypes[kind], { name }, { body, signal });
       this.#reported.delete(key);
       this.#options.log.info('CA bundle written', { configuration: key });
+      this.#contests.written(key, view.bundleManagers);
       return done;
     } catch (error) {
       return this.#failed(key, error, signal);
@@ -211,13 +214,22 @@ export class BundlePublisher {
     }
   }
 
+  /** Returns until when the bundle is not written again; undefined where it may be. */
+  #waitFor(key: string, now: Instant): Instant | undefined {
+    const next = after(this.#writtenAt.get(key) ?? instant(0), writePause);
+    if (next > now && next <= after(now, writePause)) return next;
+    const pause = this.#contests.pauseOf(key);
+    return pause === undefined ? undefined : after(now, pause);
+  }
+
   /** The patch names the version that it was made from: another replica's CA must not be lost. */
   #operations(
+    key: string,
     { resourceVersion, webhooks }: WebhookConfigurationView,
     now: Instant,
   ): readonly JsonObject[] {
     const writes = webhooks.flatMap((webhook, index): readonly JsonObject[] => {
-      const authorities = planBundle(this.#viewOf(webhook, now), this.#wanted, now);
+      const authorities = planBundle(this.#viewOf(key, webhook, now), this.#wanted, now);
       if (authorities === undefined) return [];
       const text = authorities.map(({ pem }) => pem).join('');
       const value = Buffer.from(text).toString('base64');
@@ -230,7 +242,7 @@ export class BundlePublisher {
     ];
   }
 
-  #viewOf(webhook: WebhookView, now: Instant): BundleView {
+  #viewOf(key: string, webhook: WebhookView, now: Instant): BundleView {
     const unnamed = webhook.bundle.filter(({ body }) => this.#unnamed.has(body));
     const tolerated = unnamed
       .slice(0, mostUnnamed)
@@ -238,7 +250,14 @@ export class BundlePublisher {
       .filter(
         ({ id, notAfter }) => notAfter <= now || isTolerated(this.#unnamed.get(id), this.#readAt),
       );
-    return { tolerated, ids: idsOf(webhook), hasForeignText: webhook.hasForeignText };
+    const ids = idsOf(webhook);
+    const others = webhook.bundle.filter(({ body }) => this.#isForeign(body)).slice(0, mostUnnamed);
+    const contested = this.#contests.has(key) ? others.flatMap(ofAnyForm) : [];
+    return { tolerated, contested, ids, hasForeignText: webhook.hasForeignText };
+  }
+
+  #isForeign(id: string): boolean {
+    return this.#wanted.every((authority) => authority.id !== id);
   }
 
   #failed(key: string, error: unknown, signal: AbortSignal): PassResult {
