@@ -67,7 +67,7 @@ describe('a StatefulsetRollout whose set is not there', () => {
     const play = RolloutPlay.settled();
     play.set = undefined;
     play.pods.clear();
-    assert.equal(play.rest(), 'RolloutDone RolloutDone');
+    assert.equal(play.rest(), 'RolloutDone SetNotFound');
     assert.equal(play.progress.isDeleted, true);
     assert.deepEqual(play.done, []);
   });

@@ -9,6 +9,7 @@ import { unlessLate } from './plan/plan-deadline.ts';
 import type { RolloutPlan } from './plan/plan-decision.ts';
 import { planDeletion, planDisowning } from './plan/plan-deletion.ts';
 import { withDiscovered } from './plan/plan-discovery.ts';
+import { becauseEnded } from './plan/plan-ended.ts';
 import { because, planOf, type RolloutPass, type Step } from './plan/plan-outcome.ts';
 import { pinnedFrom, planPinAtRest } from './plan/plan-pin-switch.ts';
 import { unpinnedIn } from './plan/plan-rolling.ts';
@@ -175,11 +176,10 @@ function planResumption({ progress, now }: RolloutPass): Step {
 function planEnded(pass: RolloutPass): Step {
   const { snapshot, progress } = pass;
   const { target } = snapshot;
-  const { phase = 'RolloutDone', outcome } = progress;
-  const ended = phase === 'RolloutDone' ? phase : 'RolloutFailed';
+  const { phase = 'RolloutDone' } = progress;
   const rest: Step = {
     phase,
-    because: because(ended, outcome?.message ?? ''),
+    because: becauseEnded(pass),
     changes: {
       isDeleted: target === undefined && progress.targetRevision !== '',
       ...unpinnedIn(progress, target),

@@ -90,6 +90,10 @@ export const rolloutReasons: Readonly<
   ),
   RolloutFailed: end('The rollout has failed.', 'The message says why.'),
 
+  SetNotFound: alarm(
+    'The rollout has ended well, and its set has been deleted since, or is being deleted.',
+    'Set another spec.rolloutIdentity, which makes it again, or delete the resource.',
+  ),
   ConflictingOwners: alarm(
     'Something else would roll out the same set.',
     'Delete one of the two; until then neither moves the set.',

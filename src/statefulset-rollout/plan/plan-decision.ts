@@ -69,7 +69,9 @@ export type RolloutReason =
   | 'PercentBelowActual'
   | 'PinUnavailable'
   | 'RolloutDone'
-  | 'RolloutFailed';
+  | 'RolloutFailed'
+  // What became of the set since.
+  | 'SetNotFound';
 
 export type BecauseRollout = Because<RolloutReason>;
 

@@ -97,7 +97,7 @@ function placeOf(
     isTarget,
     isStale,
     isRotated,
-    isLeaked: isAhead({ pod, isStale, isRotated }, resource.progress),
+    isLeaked: isAhead({ pod, isTarget, isStale, isRotated }, resource.progress),
     isHealthy: isAvailable && !isStale && isPassed,
     // Of a pod that was not rotated discovery is not asked: it may never have known it.
     isUnavailable: !isAvailable || (isRotated && !isPassed),
@@ -115,12 +115,16 @@ export function isLeaked(place: Place): boolean {
   return place.isLeaked;
 }
 
-/** Reports whether a pod is ahead of its set: a set that has not been seen with the version yet gives it to no pod. */
+/**
+ * Reports whether a pod is ahead of its set: a set that has not been seen with the version yet gives it to no pod, and a rollout
+ * that has ended well has reached all that it was to reach, also pods that another client adds by scaling the set.
+ */
 function isAhead(
-  { pod, isStale, isRotated }: Pick<Place, 'pod' | 'isStale' | 'isRotated'>,
-  { isWritten }: RolloutProgress,
+  { pod, isTarget, isStale, isRotated }: Pick<Place, 'pod' | 'isTarget' | 'isStale' | 'isRotated'>,
+  { isWritten, outcome }: RolloutProgress,
 ): boolean {
-  return isWritten && pod !== undefined && !isStale && !isRotated;
+  const isReached = isRotated || (isTarget && outcome?.result === 'Done');
+  return isWritten && pod !== undefined && !isStale && !isReached;
 }
 
 /** Reports whether a pod may be let go: it runs another revision, and has not gone yet. */

@@ -135,14 +135,26 @@ function planDone(
   places: readonly Place[],
 ): Step {
   const target = places.filter(({ isTarget }) => isTarget).length;
-  const updated = places.filter(({ pod, isStale }) => pod !== undefined && !isStale).length;
-  const of = `${podsText(places.length)} at ${spec.percent} percent`;
+  const updated = updatedIn(places);
   // A set that has had one version alone has no older pods to keep.
   const isFirst = status.currentRevision === status.updateRevision;
   if (updated <= target || isFirst) {
-    const message = `${updated} of ${of} are new and ready`;
+    const message = doneText(spec, places);
     return ending({ result: 'Done', code: 'RolloutDone', message }, 'RolloutDone');
   }
-  const message = `${updated} of ${of} are new, ${updated - target} more than were wanted: a pod that is new stays so`;
+  const message = `${updated} of ${allOf(spec, places)} are new, ${updated - target} more than were wanted: a pod that is new stays so`;
   return ending({ result: 'Done', code: 'PercentBelowActual', message }, 'PercentBelowActual');
+}
+
+/** Returns the outcome of a rollout that has come as far as it was to, as of these places. */
+export function doneText(spec: RolloutPass['spec'], places: readonly Place[]): string {
+  return `${updatedIn(places)} of ${allOf(spec, places)} are new and ready`;
+}
+
+function allOf({ percent }: RolloutPass['spec'], { length }: readonly Place[]): string {
+  return `${podsText(length)} at ${percent} percent`;
+}
+
+function updatedIn(places: readonly Place[]): number {
+  return places.filter(({ pod, isStale }) => pod !== undefined && !isStale).length;
 }

@@ -11,8 +11,10 @@ export function toldHolds({
   readonly reason: string;
   readonly message: string;
 }[] {
-  const isWaiting = plan.action === undefined && !isTerminal(plan.progress.phase);
-  const waits = isWaiting && plan.because !== undefined ? [plan.because] : [];
+  // Also at rest a set that is gone is news, and stays a reason to look.
+  const isWaiting = !isTerminal(plan.progress.phase) || plan.because?.reason === 'SetNotFound';
+  const waits =
+    isWaiting && plan.action === undefined && plan.because !== undefined ? [plan.because] : [];
   const isContested = !rollout.isDeleting && snapshot.conflicts.length > 0;
   const contest = isContested ? contestOf(snapshot) : undefined;
   if (contest === undefined) return waits;

@@ -42,7 +42,7 @@ export function rolloutConditions(parts: ConditionParts, now: Instant): readonly
 
 function overall({ plan }: ConditionParts): Wanted {
   const { progress, because = { reason: 'RolloutStarted', message: '' } } = plan;
-  const isDone = progress.phase === 'RolloutDone';
+  const isDone = progress.phase === 'RolloutDone' && because.reason !== 'SetNotFound';
   const isMoving = !isTerminal(progress.phase) && progress.phase !== 'Paused';
   return {
     Ready: { status: isDone ? 'True' : 'False', because },
