@@ -2,7 +2,7 @@ import type { WantedCondition } from '#kubernetes/custom-resource/conditions.ts'
 import { isOutdated, targetRevision } from '#statefulset/revision.ts';
 import { isUnavailable, type Slot } from '#statefulset/slot.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
-
+import type { PhasedDecision } from './plan-decision.ts';
 import {
   held,
   type Outcome,
@@ -11,7 +11,7 @@ import {
   slotsIn,
   unlessHeld,
 } from './plan-outcome.ts';
-import { awaitingPods, planStuckPod } from './plan-stuck.ts';
+import { awaitingPods, awayText, planStuckPod } from './plan-stuck.ts';
 
 const ready: WantedCondition = {
   status: 'True',
@@ -36,8 +36,10 @@ function planBlocked(pass: Pass): Outcome {
   }
   if (set.status.observedGeneration < set.generation) return unobserved(set);
   const { status } = snapshot.resource;
-  const message = `Every pod of ${set.name} runs its revision`;
   const isEnd = status.phase === 'Rolling';
+  const wanted = slotsIn(pass).slice(0, replicas);
+  const missing = wanted.filter(({ kind }) => kind === 'missing');
+  const message = steadyText(pass, missing);
   return {
     status: {
       ...status,
@@ -51,8 +53,20 @@ function planBlocked(pass: Pass): Outcome {
     },
     decisions: isEnd
       ? [{ kind: 'tell', type: 'Normal', because: { reason: 'RolloutCompleted', message } }]
-      : [],
+      : missingPods(pass, missing),
   };
+}
+
+/** Returns what is true of the pods: one that others took at rest, and that is not made again, runs nothing. */
+function steadyText(pass: Pass, missing: readonly Slot[]): string {
+  const { name } = pass.target.set;
+  return missing.length === 0
+    ? `Every pod of ${name} runs its revision`
+    : `Every pod of ${name} that is there runs its revision; ${awayText(pass, missing)}`;
+}
+
+function missingPods(pass: Pass, missing: readonly Slot[]): readonly PhasedDecision[] {
+  return missing.length === 0 ? [] : (awaitingPods(pass, missing).decisions ?? []);
 }
 
 function unobserved({ name }: StatefulSetView): Outcome {

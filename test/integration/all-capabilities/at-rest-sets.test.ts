@@ -140,6 +140,12 @@ const rows: readonly Row[] = [
     told: [],
   },
   {
+    kind: 'PhasedRollout',
+    change: 'loses a pod that is not made again',
+    says: 'Updated: Every pod of db that is there runs its revision; 1 pod is not available: db-1 (partition 3)',
+    told: ['Normal AwaitingAvailability'],
+  },
+  {
     kind: 'StatefulsetRollout',
     change: 'is deleted with its pods',
     says: 'RolloutDone Ready False SetNotFound: there is no StatefulSet carried any more; another version, percentage or rolloutIdentity makes it again',
