@@ -3,9 +3,8 @@ import { isTooLarge } from '#statefulset/parse-ordinal.ts';
 import type { RolledSet } from '../snapshot.ts';
 import type { BecauseRollout } from './plan-decision.ts';
 import { because, type RolloutPass } from './plan-outcome.ts';
-import { rolloutPlaces } from './plan-places.ts';
+import { namesOf, rolloutPlaces } from './plan-places.ts';
 import { doneText } from './plan-rolling.ts';
-import { namesOf } from './plan-rotation.ts';
 
 /**
  * Returns where a rollout stands that has ended: how it failed; else what is true of its set and of its pods now, as others go on

@@ -4,10 +4,10 @@ import type { Instant } from '#base/units.ts';
 import type { StatefulSetView } from '#statefulset/view.ts';
 import type { RolloutProgress } from '../progress.ts';
 import type { RolloutSnapshot } from '../snapshot.ts';
+import { otherScaler, scaledText } from '../statefulset/scaled-by-other.ts';
 import { parallelismOf } from './plan-budget.ts';
 import type { RolloutPlan } from './plan-decision.ts';
 import { namesOf, type Place, placesAfter } from './plan-places.ts';
-import { otherScaler, scaledText } from './scaled-by-other.ts';
 
 /** What is reported besides what a plan does or waits for. */
 export type NoticeReason =

@@ -3,11 +3,11 @@ import { integerAt, objectAt } from '#statefulset/parse-fields.ts';
 import { largestSet } from '#statefulset/parse-ordinal.ts';
 import type { Phase } from '../progress.ts';
 import type { RolledSet, RolloutSnapshot, SetComparison, WantedScale } from '../snapshot.ts';
+import { otherScaler, scaledText } from '../statefulset/scaled-by-other.ts';
 import type { BecauseRollout } from './plan-decision.ts';
 import { because, failing, type RolloutPass, type Step } from './plan-outcome.ts';
 import { namesOf, rolloutPlaces } from './plan-places.ts';
 import { planRolling } from './plan-rolling.ts';
-import { otherScaler, scaledText } from './scaled-by-other.ts';
 
 /** Returns the next step towards the set that is wanted, and then towards its pods. */
 export function planSet(pass: RolloutPass): Step {
