@@ -278,10 +278,20 @@ const following: Record<string, Case> = {
     },
     does: ['c: 3 → 5'],
   },
-  'does nothing about a set that follows itself (SC-11)': {
+  'only warns of a set that follows itself (SC-11) [found R-14]': {
     zones: { a: { replicas: 2, annotations: follows('a') } },
-    does: [],
+    does: ['a: warn FollowsItself'],
   },
+  'warns of sets that follow one another in a ring, and not of one that follows them [found R-14]':
+    {
+      zones: {
+        a: { replicas: 2, annotations: follows('c') },
+        b: { replicas: 2, annotations: follows('a') },
+        c: { replicas: 2, annotations: follows('d') },
+        d: { replicas: 2, annotations: follows('c') },
+      },
+      does: ['c: warn FollowsItself', 'd: warn FollowsItself'],
+    },
   'does nothing about a set that is being deleted': {
     zones: {
       a: { replicas: 2 },

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { after, monotonic, seconds } from '#base/units.ts';
-import { podView, readySince, type StatefulSetOverrides, T0 } from '#support/objects/views.ts';
+import {
+  podView,
+  readySince,
+  type StatefulSetOverrides,
+  T0,
+  unready,
+} from '#support/objects/views.ts';
 import { group, line, type PodState, zone } from '#support/rollouts/rollout-zones.ts';
 import { planRolloutGroup } from './plan.ts';
 import type { GroupSnapshot } from './snapshot.ts';
@@ -385,6 +391,29 @@ test('planRolloutGroup() names each broken pod with what is wrong', () => {
   assert.equal(
     hold?.because.message,
     'ingester-zone-a has unavailable pods: ingester-zone-a-0 (ImagePullBackOff), ingester-zone-a-1 (terminating)',
+  );
+});
+
+test('planRolloutGroup() says of a pod that should have been gone a minute ago since when, and looks again then [found R-14]', () => {
+  const goneBy = after(T0, seconds(30));
+  const parted = { isTerminating: true, goneBy, readySince: undefined };
+  const pods = [
+    podView({ name: 'ingester-zone-a-0', ...parted }),
+    podView({ name: 'ingester-zone-a-1', ...parted, unready: unready({ isOutOfReach: true }) }),
+  ];
+  const given = group([zone('a', { pods: ['missing', 'missing', 'current'], extra: pods })]);
+  const early = planRolloutGroup(given, after(T0, seconds(89)));
+  assert.equal(
+    early.decisions[0]?.because.message,
+    'ingester-zone-a has unavailable pods: ingester-zone-a-0 (terminating), ingester-zone-a-1 (terminating)',
+  );
+  assert.deepEqual(early.requeue, { kind: 'at', at: after(T0, seconds(90)) });
+  const late = planRolloutGroup(given, after(T0, seconds(90)));
+  assert.equal(
+    late.decisions[0]?.because.message,
+    'ingester-zone-a has unavailable pods: ' +
+      'ingester-zone-a-0 (terminating, should have been gone by 2026-01-01T00:00:30Z: a finalizer or its node keeps it), ' +
+      'ingester-zone-a-1 (terminating, should have been gone by 2026-01-01T00:00:30Z: its node may be lost)',
   );
 });
 

@@ -31,6 +31,7 @@ export function parsePod(object: JsonObject): PodView {
   const name = stringAt(metadata, 'name') ?? '';
   const labels = stringMapAt(metadata, 'labels');
   const revision = labels['controller-revision-hash'];
+  const goneBy = instantAt(metadata, 'deletionTimestamp');
   return Object.freeze({
     namespace: stringAt(metadata, 'namespace') ?? '',
     name,
@@ -41,6 +42,7 @@ export function parsePod(object: JsonObject): PodView {
     revision,
     labels: podLabels(labels, { name, revision }),
     isTerminating: stringAt(metadata, 'deletionTimestamp') !== undefined,
+    ...(goneBy !== undefined && { goneBy }),
     phase: phaseOf(status),
     readySince,
     unready,

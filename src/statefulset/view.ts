@@ -84,6 +84,8 @@ export interface PodView {
   /** Shared with other pods of the template; `labelsOf` returns them as they are. */
   readonly labels: Readonly<Record<string, string>>;
   readonly isTerminating: boolean;
+  /** When its grace period ends, or ended; absent where it is not terminating, or the time cannot be read. */
+  readonly goneBy?: Instant;
   readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
   /** `lastTransitionTime` of the Ready condition while it is True; undefined when it is not, or the time cannot be read. */
   readonly readySince: Instant | undefined;

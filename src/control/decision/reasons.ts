@@ -197,6 +197,10 @@ export const reasonCatalogue = {
     'Let only the StatefulSet controller and this operator write the status of the set.',
   ),
 
+  FollowsItself: warn(
+    'A set follows itself, or sets follow one another in a ring, so that none of them leads.',
+    'Take grafana.com/rollout-downscale-leader off the set that is to lead.',
+  ),
   InvalidForceReplicas: warn(
     'grafana.com/rollout-force-replicas cannot be read; nothing is forced.',
     'Use an integer from 0 to 2147483647.',

@@ -36,6 +36,7 @@ function ofSource(set: StatefulSetView, snapshot: CoordinationSnapshot): readonl
     ...(forced === undefined ? [] : [warn(set, 'InvalidForceReplicas', forced)]),
     ...(writeBack === undefined ? [] : [warn(set, 'InvalidWriteBack', writeBack)]),
     ...forbidden(set, snapshot),
+    ...ringed(set, snapshot),
   ];
 }
 
@@ -55,6 +56,26 @@ function forbidden(
     `as the Role does not permit patching ${type.plural}/status`;
   const why = because('WriteBackForbidden', message);
   return [{ kind: 'warn', set: setRef(set), because: why }];
+}
+
+/** Warns of a set that follows itself, by way of others or not: no set of such a ring leads. */
+function ringed(set: StatefulSetView, { sets }: CoordinationSnapshot): readonly Decision[] {
+  const leaders = new Map(sets.map(({ set: each }) => [each.name, leaderOf(each)]));
+  const ring = [set.name];
+  let next = leaderOf(set);
+  while (next !== undefined && !ring.includes(next)) {
+    ring.push(next);
+    next = leaders.get(next);
+  }
+  if (next !== set.name) return [];
+  const path = [...ring.slice(1), set.name].join(', which follows ');
+  const message = `StatefulSet "${set.name}" follows ${path}: none of them leads, and each takes over the replicas of the next`;
+  return [{ kind: 'warn', set: setRef(set), because: because('FollowsItself', message) }];
+}
+
+function leaderOf(set: StatefulSetView): string | undefined {
+  const source = sourceOf(set);
+  return source.kind === 'leader' ? source.leader : undefined;
 }
 
 function problemOf(

@@ -1,5 +1,6 @@
 import { assertNever } from '#base/assert-never.ts';
-import { after, type Instant } from '#base/units.ts';
+import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
+import { after, type Instant, seconds } from '#base/units.ts';
 import type { SetProgress, SetRef } from '#control/decision/decision.ts';
 import { setRef } from '#control/decision/refs.ts';
 import type { SetSnapshot } from '#control/watch/group-sets.ts';
@@ -14,6 +15,8 @@ import type { GroupSnapshot } from '../snapshot.ts';
 
 /** One StatefulSet of a group as the planner sees it: a zone. */
 export interface Zone {
+  /** When it was looked at. */
+  readonly seenAt: Instant;
   readonly set: StatefulSetView;
   readonly ref: SetRef;
   readonly isPaused: boolean;
@@ -53,6 +56,7 @@ function zoneOf({ set, pods }: SetSnapshot, group: GroupSnapshot, now: Instant):
   const unavailable = slots.filter(isUnavailable);
   const max = maxUnavailableOf(set);
   return {
+    seenAt: now,
     set,
     ref: setRef(set),
     isPaused: isPaused(set),
@@ -100,28 +104,48 @@ export function progressOf(zone: Zone): SetProgress {
  * Returns the unavailable slots of `zone` in words: up to three pods by name, each with what is wrong, then a count. What a
  * person has to do something about comes first, what is on its way by itself last.
  */
-export function describeUnavailable({ set, unavailable, stuckness }: Zone): string {
-  const urgency = (slot: Slot): number => urgencyOf(slot, stuckness.get(slot.ordinal));
+export function describeUnavailable(zone: Zone): string {
+  const { set, unavailable } = zone;
+  const urgency = (slot: Slot): number => urgencyOf(slot, zone);
   const shown = unavailable.toSorted((one, other) => urgency(other) - urgency(one)).slice(0, 3);
-  const texts = shown.map((slot) => describeSlot(set.name, slot));
+  const texts = shown.map((slot) => describeSlot(set.name, slot, zone.seenAt));
   const rest = unavailable.length - shown.length;
   return rest > 0 ? `${texts.join(', ')} and ${rest} more` : texts.join(', ');
 }
 
-function urgencyOf(slot: Slot, stuckness: Stuckness | undefined): number {
-  if (slot.kind === 'terminating' || slot.kind === 'settling') return 0;
+function urgencyOf(slot: Slot, zone: Zone): number {
+  const stuckness = zone.stuckness.get(slot.ordinal);
+  if (slot.kind === 'terminating') return isOverdue(slot.pod, zone.seenAt) ? 4 : 0;
+  if (slot.kind === 'settling') return 0;
   if (slot.kind !== 'not-ready') return 1;
   if (stuckness !== undefined && stuckness.kind !== 'not-stuck') return 4;
   return slot.pod.trouble === undefined ? 2 : 3;
 }
 
-function describeSlot(setName: string, slot: Slot): string {
+/** How long after its grace period a pod that is still there is overdue: until then its kubelet may only be slow. */
+const overdueAfter = seconds(60);
+
+/** Reports whether `pod` should have been gone long ago: its kubelet does not answer, or a finalizer keeps it. */
+function isOverdue({ goneBy }: PodView, now: Instant): boolean {
+  return goneBy !== undefined && now >= after(goneBy, overdueAfter);
+}
+
+function leavingText(pod: PodView, now: Instant): string {
+  if (!pod.isTerminating) return 'leaving';
+  const { goneBy, unready } = pod;
+  if (goneBy === undefined || !isOverdue(pod, now)) return 'terminating';
+  const cause =
+    unready?.isOutOfReach === true ? 'its node may be lost' : 'a finalizer or its node keeps it';
+  return `terminating, should have been gone by ${formatUtcSeconds(goneBy)}: ${cause}`;
+}
+
+function describeSlot(setName: string, slot: Slot, now: Instant): string {
   const name = `${setName}-${slot.ordinal}`;
   switch (slot.kind) {
     case 'missing':
       return `${name} (does not exist)`;
     case 'terminating':
-      return `${name} (${slot.pod.isTerminating ? 'terminating' : 'leaving'})`;
+      return `${name} (${leavingText(slot.pod, now)})`;
     case 'settling':
       return `${name} (${slot.availableFrom === 'unknown' ? 'ready, but it does not say since when' : 'ready, but not yet for minReadySeconds'})`;
     case 'not-ready':
@@ -145,6 +169,11 @@ export function nextLook(zones: readonly Zone[], now: Instant): Instant | undefi
     ...zone.unavailable.flatMap((slot) =>
       slot.kind === 'settling' && slot.availableFrom !== 'unknown' ? [slot.availableFrom] : [],
     ),
+    ...zone.unavailable.flatMap((slot) => {
+      const { goneBy } = slot.kind === 'terminating' ? slot.pod : {};
+      const overdueFrom = goneBy === undefined ? now : after(goneBy, overdueAfter);
+      return overdueFrom > now ? [overdueFrom] : [];
+    }),
     ...stuckTimes(zone, now),
   ]);
   return times.length === 0 ? undefined : times.reduce((one, other) => (other < one ? other : one));
