@@ -92,12 +92,11 @@ export class PredecessorWait {
   }
 
   /**
-   * Returns since when a view has to be proven at the time `now`, as it is to show that requests of the predecessor have had their
-   * effect; undefined where it does not matter.
+   * Since when a view has to be proven: an older one may not show what the predecessor did last, also where that had its answer, and
+   * where it ended in good order.
    */
-  neededSince(now: Monotonic): Monotonic | undefined {
-    const isAwaited = this.#requests !== undefined && this.#requests.length > 0;
-    return isAwaited && now < this.overAt ? this.#options.startedAt : undefined;
+  get neededSince(): Monotonic {
+    return this.#options.startedAt;
   }
 
   /** Returns from when on nothing that was sent before this process led can arrive any more, whatever group it is about. */

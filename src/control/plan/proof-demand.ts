@@ -34,8 +34,8 @@ export function disrupts(plan: Plan): boolean {
 /**
  * Returns the types of the view that are not proven to be as new as the disruptions of `plan` demand: proven by a request
  * that was sent at most 10 s ago, after we last lowered a count of it, after the server last said that its world had moved, after a
- * pod was noticed that was made just like one that we took (REV-3), and after this process began to lead where it is to show that a
- * request of its predecessor has had its effect. Undefined when all are.
+ * pod was noticed that was made just like one that we took (REV-3), and after this process began to lead, as an older view may lack
+ * what its predecessor did last. Undefined when all are.
  */
 export function unprovenFor(
   plan: Plan,
@@ -59,7 +59,7 @@ function lackingAt(margin: Millis, { plan, moment, ports }: Question): Unproven 
     now - maxDecisionAge + margin,
     madeAgainSince(plan, now, ports.open),
     ports.refusals.outrunAt(moment.key) ?? always,
-    ports.predecessor.neededSince(now) ?? always,
+    ports.predecessor.neededSince,
   );
   const isOld = (basis: Pick<TypeBasis, 'provenAt'> | undefined): boolean =>
     basis === undefined || basis.provenAt < since;

@@ -37,15 +37,15 @@ export interface NeedPorts {
 
 /**
  * Returns after what time the view of `key` must have been read for `pods` to go on it: after the server last said that its world
- * had moved, after one of them was noticed that was made just like one that we took (REV-3), and after this process began to lead where it
- * is to show that a request of its predecessor has had its effect. Undefined: after none.
+ * had moved, after one of them was noticed that was made just like one that we took (REV-3), and and after this process began
+ * to lead, as an older view may lack what its predecessor did last.
  */
 export function neededSince(
   pods: Iterable<PodRef>,
   { key, monotonic: now }: { readonly key: string; readonly monotonic: Monotonic },
   { open, refusals, predecessor }: NeedPorts,
 ): Monotonic | undefined {
-  let latest = later(refusals.outrunAt(key), predecessor.neededSince(now));
+  let latest = later(refusals.outrunAt(key), predecessor.neededSince);
   for (const pod of pods) {
     latest = later(latest, open.madeAgainSince(pod, now));
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { monotonic, seconds } from '#base/units.ts';
+import { refusal } from '#support/rollouts/group-world.ts';
 import { TransportError } from '../transport/transport.ts';
 import { type Announcement, Announcements, type Statement } from './announcements.ts';
 import type { Predecessor } from './plan-predecessor.ts';
@@ -11,11 +12,13 @@ const { signal: never } = new AbortController();
 /** A Lease that is written when a test says so. */
 class Bench {
   renewals = 0;
+  readonly muted: string[] = [];
   readonly announcements = new Announcements({
     horizon: seconds(120),
     renew: () => {
       this.renewals += 1;
     },
+    muted: (because) => void this.muted.push(because),
   });
   readonly named: string[] = [];
 
@@ -35,7 +38,7 @@ class Bench {
   /** Writes what is to be said at `now`. */
   async write(now = 0, predecessor = ended): Promise<Statement> {
     const statement = this.begin(now, predecessor);
-    this.announcements.stored(statement);
+    this.announcements.stored(statement, monotonic(now));
     // Whoever waits goes on in the next turns.
     for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
     return statement;
@@ -59,7 +62,7 @@ describe('Announcements', () => {
     await bench.write();
     const before = bench.begin();
     void bench.announce('a');
-    bench.announcements.stored(before);
+    bench.announcements.stored(before, monotonic(0));
     await Promise.resolve();
     assert.deepEqual(bench.named, []);
     await bench.write();
@@ -170,6 +173,42 @@ describe('Announcements', () => {
       assert.deepEqual(bench.begin(now, predecessor), expected);
     });
   }
+
+  const refusals: Readonly<Record<string, readonly [Error, muted: number]>> = {
+    'a policy denies it': [refusal(403), 1],
+    'it is not valid': [refusal(422), 1],
+    'it is denied for a reason that is wrapped': [new Error('x', { cause: refusal(403) }), 1],
+    'the Lease has changed': [refusal(409), 0],
+    'there are too many requests': [refusal(429), 0],
+    'the server has a fault': [refusal(500), 0],
+    'nothing was answered': [new TransportError('cut', 'connection'), 0],
+  };
+  for (const [title, [error, muted]] of Object.entries(refusals)) {
+    test(`a Lease ${muted === 1 ? 'says nothing for ten minutes' : 'goes on saying it'} where ${title}, and nothing waits for ever`, async () => {
+      const bench = new Bench();
+      await bench.write();
+      void bench.announce('a');
+      bench.begin();
+      bench.announcements.failed(error, monotonic(0));
+      assert.equal(bench.muted.length, muted);
+      assert.deepEqual(await bench.write(599_999), muted === 1 ? undefined : ['a']);
+      assert.deepEqual(bench.named, ['a']);
+      assert.deepEqual(await bench.write(600_000), ['a']);
+    });
+  }
+
+  test('a Lease whose list another client changes says nothing for ten minutes, and is not written in a loop', async () => {
+    const bench = new Bench();
+    await bench.write();
+    void bench.announce('a');
+    assert.equal(bench.announcements.isWanted, true);
+    bench.begin();
+    bench.announcements.stored([], monotonic(0));
+    assert.deepEqual([bench.announcements.isWanted, bench.named], [false, []]);
+    assert.deepEqual(bench.muted, ['another client changes what it says']);
+    assert.equal(await bench.write(2_000), undefined);
+    assert.deepEqual(bench.named, ['a']);
+  });
 
   test('a Lease names 256 requests at most, and says nothing of more; then none of them waits', async () => {
     const bench = new Bench();

@@ -3,7 +3,8 @@
  * the process which takes the Lease over knows of what it may have to wait for, and that there is nothing else.
  */
 import { errorOf } from '#base/error-of.ts';
-import { type Millis, type Monotonic, monotonic } from '#base/units.ts';
+import { type Millis, type Monotonic, minutes, monotonic } from '#base/units.ts';
+import { ApiError } from '../transport/api-error.ts';
 import { TransportError } from '../transport/transport.ts';
 import type { Predecessor } from './plan-predecessor.ts';
 
@@ -23,6 +24,8 @@ export interface Announcement {
 /** The announcement of a request that is sent without a Lease. */
 export const notNamed: Announcement = { end: () => undefined };
 
+/** How long a Lease names no requests after one that did was refused, or changed by another on its way. */
+const muteFor = minutes(10);
 /** How many requests a Lease names at most: one with more says nothing. */
 const mostNamed = 256;
 
@@ -39,6 +42,8 @@ export interface AnnouncementOptions {
   readonly horizon: Millis;
   /** Has the Lease renewed at once, as it is to name a request. */
   readonly renew: () => void;
+  /** Called when the Lease cannot name requests for a while, with the reason. */
+  readonly muted: (because: string) => void;
 }
 
 /** The requests of one process, and what its Lease says of them. */
@@ -50,14 +55,18 @@ export class Announcements {
   /** All that the Lease may say now: what was stored last, and every write since whose outcome is unknown. Undefined: none is ours. */
   #possible: readonly Statement[] | undefined;
   readonly #waiting = new Set<() => void>();
+  /** Whether one of them is in no write yet. */
+  #isUnwritten = false;
+  #mutedUntil = monotonic(Number.NEGATIVE_INFINITY);
+  #written: Statement;
 
   constructor(options: AnnouncementOptions) {
     this.#options = options;
   }
 
-  /** Whether a request waits until it is named. */
+  /** Whether a request waits that no write was to name yet. */
   get isWanted(): boolean {
-    return this.#waiting.size > 0;
+    return this.#isUnwritten;
   }
 
   /**
@@ -65,7 +74,9 @@ export class Announcements {
    * predecessor may have for as long as that can arrive; nothing while it is unknown what that is.
    */
   writing(predecessor: Predecessor, now: Monotonic): Statement {
-    const statement = this.#statement(predecessor, now);
+    const statement = now < this.#mutedUntil ? undefined : this.#statement(predecessor, now);
+    this.#isUnwritten = false;
+    this.#written = statement;
     this.#possible = this.#possible && [...this.#possible, statement];
     return statement;
   }
@@ -91,10 +102,28 @@ export class Announcements {
     this.#ledSince = now;
   }
 
-  /** Notes that `statement` was stored: nothing that was written before it can be stored any more. */
-  stored(statement: Statement): void {
+  /**
+   * Notes that `statement` was stored at `now`: nothing that was written before it can be stored any more. Where it is not what was
+   * written, somebody changes it on its way, and it is left out.
+   */
+  stored(statement: Statement, now: Monotonic): void {
     this.#possible = [statement];
+    const isChanged = statement !== undefined && statement.join() !== this.#written?.join();
+    if (isChanged) this.#mute('another client changes what it says', now);
     for (const look of this.#waiting) look();
+  }
+
+  /** Notes that a write has failed: where it was refused for what it says, the next one says nothing. */
+  failed(error: Error, now: Monotonic): void {
+    const cause = error instanceof ApiError ? error : error.cause;
+    if (this.#written === undefined || !(cause instanceof ApiError)) return;
+    const isRefused = cause.isAdmissionRefusal || (cause.status >= 400 && cause.status < 500);
+    if (isRefused && !passing.has(cause.status)) this.#mute(error.message, now);
+  }
+
+  #mute(because: string, now: Monotonic): void {
+    if (now >= this.#mutedUntil) this.#options.muted(because);
+    this.#mutedUntil = monotonic(now + muteFor);
   }
 
   /** Notes that the Lease is not ours. */
@@ -138,6 +167,7 @@ export class Announcements {
     const abort = (): void => reject(notSent(signal));
     signal.addEventListener('abort', abort, { once: true });
     this.#waiting.add(look);
+    this.#isUnwritten = true;
     try {
       if (signal.aborted) abort();
       else this.#options.renew();
@@ -148,6 +178,9 @@ export class Announcements {
     }
   }
 }
+
+/** Answers of 4xx that say nothing of what was written. */
+const passing: ReadonlySet<number> = new Set([401, 404, 408, 409, 429]);
 
 function bounded(requests: readonly string[]): Statement {
   return requests.length > mostNamed ? undefined : requests;

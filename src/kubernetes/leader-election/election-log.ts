@@ -40,6 +40,13 @@ export class ElectionLog {
     });
   }
 
+  /** Tells that the Lease does not name requests under way for a while. */
+  muted(because: string): void {
+    this.#log.warn('the lease does not name requests under way: a successor waits for all', {
+      reason: because,
+    });
+  }
+
   /** Tells that a request failed: once, and again where the cause changes or lasts. */
   failed(error: Error): void {
     const now = this.#clock.monotonic();

@@ -140,7 +140,8 @@ describe('createLeaderElection()', () => {
     assert.deepEqual(a.election.state, { kind: 'ended', isClean: true });
     assert.deepEqual(predecessorOf(b), { kind: 'ended', term: 'uid-1/0/a' });
     assert.deepEqual(world.server.stored()?.metadata.annotations, {
-      'rollout-operator/under-way': '{"term":"uid-1/1/b","requests":[]}',
+      'rollout-operator/under-way':
+        '{"term":"uid-1/1/b","renewTime":"2026-01-01T00:00:12.502000Z","requests":[]}',
     });
   });
 

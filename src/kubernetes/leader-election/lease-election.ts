@@ -22,9 +22,9 @@ import {
   learn,
   newMemory,
   planLease,
-  predecessorAt,
+  predecessorWithout,
 } from './plan-lease.ts';
-import type { Predecessor } from './plan-predecessor.ts';
+import { isOld, type Predecessor } from './plan-predecessor.ts';
 import { RoleDenial } from './role-denial.ts';
 
 /** What {@link createLeaderElection} needs. */
@@ -71,7 +71,9 @@ class LeaseElection implements LeaderElection {
     this.#memory = newMemory(clock.monotonic());
     // Where the last request failed, the next round is soon enough.
     const renew = (): void => void (this.#memory.isCurrent && this.#wake.abort());
-    this.#announcements = new Announcements({ horizon: options.predecessorHorizon, renew });
+    const muted = (because: string): void => this.#log.muted(because);
+    const horizon = options.predecessorHorizon;
+    this.#announcements = new Announcements({ horizon, renew, muted });
   }
 
   get state(): LeaderState {
@@ -165,12 +167,14 @@ class LeaseElection implements LeaderElection {
       case 'record': {
         const { record, sentAt } = answer;
         if (step.kind === 'read') {
-          this.#learn({ kind: 'read', record, at });
+          const { clock, predecessorHorizon: horizon } = this.#options;
+          const old = isOld(record, { now: clock.now(), horizon });
+          this.#learn({ kind: 'read', record, at, ...(old && { isOld: true }) });
           return true;
         }
         const predecessor = predecessorOfStep(step);
         this.#learn({ kind: 'written', record, predecessor, sentAt, at });
-        this.#announcements.stored(record.underWay);
+        this.#announcements.stored(record.underWay, at);
         this.#gain();
         return false;
       }
@@ -182,6 +186,7 @@ class LeaseElection implements LeaderElection {
         return true;
       default:
         this.#learn({ kind: 'unsure' });
+        if (answer.kind === 'failed') this.#announcements.failed(answer.error, at);
         this.#fail(answer);
         return false;
     }
@@ -268,7 +273,7 @@ class LeaseElection implements LeaderElection {
 
   #doWithout({ verb, error }: LeaseAnswer & { kind: 'forbidden' }): void {
     const { clock } = this.#options;
-    const predecessor = predecessorAt(this.#memory, this.#options, clock.monotonic());
+    const predecessor = predecessorWithout(this.#memory, this.#options, clock.monotonic());
     this.#memory = { ...this.#memory, hasLedWithout: true };
     this.#options.onRound?.(verb);
     const because = `The Role does not permit ${verb} on the Lease`;

@@ -8,7 +8,10 @@ import type { KubernetesObject } from '../object.ts';
 
 /** Says which term ended in good order: `<uid>/<leaseTransitions>/<id>`; only ever set together with an empty holder. */
 export const ENDED_TERM = 'rollout-operator/ended-term';
-/** Says which requests the holder may have under way, as JSON: `{"term": …, "requests": […]}`; of no other term. */
+/**
+ * Says which requests the holder may have under way, as JSON: `{"term": …, "renewTime": …, "requests": […]}`. It holds for that term and that
+ * renewal alone: one that somebody has put back says nothing.
+ */
 export const UNDER_WAY = 'rollout-operator/under-way';
 /** Says which namespaces are served under a Lease, so that two Leases for the same ones can be found. */
 export const SCOPE_LABEL = 'rollout-operator/scope';
@@ -40,6 +43,8 @@ export interface LeaseRecord {
   readonly transitions: number;
   /** `leaseDurationSeconds`, > 0; undefined where it is absent or unreadable. */
   readonly duration: Millis | undefined;
+  /** `renewTime`; undefined where it is absent or unreadable. */
+  readonly renewedAt: Instant | undefined;
   /** The value of {@link ENDED_TERM}. */
   readonly endedTerm: string | undefined;
   /** The only requests that its holder may have under way, by {@link UNDER_WAY}; undefined where the holder does not say. */
@@ -122,7 +127,9 @@ function changed(
   const term = termText({ uid: record.uid, transitions, id });
   const annotations = {
     ...others,
-    ...(requests !== undefined && { [UNDER_WAY]: JSON.stringify({ term, requests }) }),
+    ...(requests !== undefined && {
+      [UNDER_WAY]: JSON.stringify({ term, renewTime: times['renewTime'], requests }),
+    }),
   };
   const labels = { ...metadata.labels, [SCOPE_LABEL]: holding.scope };
   const spec = { ...specOf(record), ...heldBy(holding), ...times };

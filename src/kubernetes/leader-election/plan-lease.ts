@@ -77,7 +77,13 @@ export type LeaseRequest = Exclude<LeaseStep, { kind: 'wait' | 'lost' }>;
 
 /** What came of a request, as far as it shows something of the Lease. */
 export type LeaseNews =
-  | { readonly kind: 'read'; readonly record: LeaseRecord | undefined; readonly at: Monotonic }
+  | {
+      readonly kind: 'read';
+      readonly record: LeaseRecord | undefined;
+      readonly at: Monotonic;
+      /** Whether it has not been renewed for long. */
+      readonly isOld?: true;
+    }
   | {
       readonly kind: 'written';
       readonly record: LeaseRecord;
@@ -146,7 +152,7 @@ export function learn(
 }
 
 /** Returns what this process may conclude of its predecessor, if it takes the Lease at `now` or leads without it. */
-export function predecessorAt(
+function predecessorAt(
   memory: ElectionMemory,
   settings: ElectionSettings,
   now: Monotonic,
@@ -158,6 +164,22 @@ export function predecessorAt(
   const because = 'this process had no Lease before, and another may have had none either';
   // The other one may go on until its last denial is too old.
   const countedFrom = monotonic(now + denialLife(settings));
+  return { kind: 'unclean', countedFrom, because };
+}
+
+/**
+ * Returns the same for a process that leads without a Lease: whatever that says, and where there is none, others may have led without
+ * one, too.
+ */
+export function predecessorWithout(
+  memory: ElectionMemory,
+  settings: ElectionSettings,
+  now: Monotonic,
+): Predecessor {
+  const found = predecessorAt(memory, settings, now);
+  if (found.kind === 'unclean' && found.requests === undefined) return found;
+  const countedFrom = found.kind === 'unclean' ? found.countedFrom : memory.startedAt;
+  const because = 'what led without a Lease has told nobody how it ended';
   return { kind: 'unclean', countedFrom, because };
 }
 
@@ -245,7 +267,17 @@ function sightingOf(before: Sighting, news: LeaseNews & { kind: 'read' | 'writte
     record,
     since: isUnchanged ? known.since : at,
     lastHolder: record.holder ?? earlierHolder,
+    ...(staysOld(known, news) && { isOld: true }),
   };
+}
+
+/** Reports whether a Lease is one that had not been renewed for long when it was first seen, and was not since. */
+function staysOld(
+  known: (Sighting & { kind: 'present' }) | undefined,
+  news: LeaseNews & { kind: 'read' | 'written' },
+): boolean {
+  if (known === undefined) return news.kind === 'read' && news.isOld === true;
+  return known.isOld === true && known.record.fingerprint === news.record?.fingerprint;
 }
 
 function written(

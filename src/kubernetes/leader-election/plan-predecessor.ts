@@ -1,6 +1,6 @@
 /** What a new holder may conclude of its predecessor, from what the Lease said before it took it. */
 import { quoted } from '#base/text/quoted.ts';
-import { type Millis, type Monotonic, monotonic } from '#base/units.ts';
+import { type Instant, type Millis, type Monotonic, minutes, monotonic } from '#base/units.ts';
 import { longestLease } from '#config/config.ts';
 import { type LeaseRecord, termText } from './lease-record.ts';
 
@@ -38,7 +38,24 @@ export type Sighting =
       readonly since: Monotonic;
       /** Who was last seen to hold this Lease, also if it has no holder now. */
       readonly lastHolder: string | undefined;
+      /** Whether it had not been renewed for long when this process first saw it, and was not since. */
+      readonly isOld?: true;
     };
+
+/** Age of a renewal from which a Lease says nothing of what led last, at least. */
+const oldFrom = minutes(2);
+
+/**
+ * Reports whether `record` was renewed so long ago, by the wall clock `now`, that a process may have led without a Lease since: such a
+ * one waits for `horizon` before it disrupts anything. A clock that is wrong may cost a wait.
+ */
+export function isOld(
+  { renewedAt }: LeaseRecord,
+  { now, horizon }: { readonly now: Instant; readonly horizon: Millis },
+): boolean {
+  if (renewedAt === undefined) return true;
+  return Math.abs(now - renewedAt) >= Math.max(horizon, oldFrom);
+}
 
 /** What else a conclusion rests on. */
 export interface Vantage {
@@ -66,9 +83,10 @@ export function predecessorOf(seen: Sighting, vantage: Vantage): Predecessor {
     return unclean(later(startedAt, seen.since, leaseDuration), 'the Lease was deleted');
   }
   const { record, since } = seen;
+  const countedFrom = later(startedAt, since, believedDuration(record, leaseDuration));
+  if (seen.isOld === true) return unclean(countedFrom, 'it has not been renewed for long');
   const term = endedTermOf(seen);
   if (term !== undefined) return { kind: 'ended', term };
-  const countedFrom = later(startedAt, since, believedDuration(record, leaseDuration));
   const { underWay } = record;
   return {
     ...unclean(countedFrom, clauseOf(record)),

@@ -7,6 +7,7 @@ import { textAt } from '#cluster/json/read-json.ts';
 import { readPhasedRolloutConfig, sharedConfigOf } from '#config/phased-config.ts';
 import type { Client } from '#kubernetes/client.ts';
 import { createClient } from '#kubernetes/http-client.ts';
+import { parseLease } from '#kubernetes/leader-election/parse-lease.ts';
 import type { KubernetesObject } from '#kubernetes/object.ts';
 import { resourceTypes } from '#kubernetes/resource-type.ts';
 import type { LedTerm, ReconcileTerm } from '#operator/manager/led-terms.ts';
@@ -150,12 +151,8 @@ describe('runPhasedRollout()', () => {
         term.client.delete(resourceTypes.pods, pod, { preconditions, beforeSend }),
         /not found/,
       );
-      const annotations = (await isNamed)?.metadata.annotations ?? {};
-      const said: unknown = JSON.parse(annotations['rollout-operator/under-way'] ?? 'null');
-      assert.deepEqual(said, {
-        term: term.leading.kind === 'leading' ? term.leading.term : '',
-        requests: ['Pod/ops/db-0/its-uid'],
-      });
+      assert.ok(isNamed !== undefined);
+      assert.deepEqual(parseLease(await isNamed).underWay, ['Pod/ops/db-0/its-uid']);
       ending.abort();
       await running;
     }
