@@ -50,6 +50,13 @@ describe('handOverVerdicts()', () => {
     assert.ok(verdicts.every(({ isKept }) => isKept));
   });
 
+  test('says that a crash cost no wait where nothing was under way', () => {
+    assert.deepEqual(verdictsOf({ crash: { hasWaited: false, deletedAfter: millis(3_400) } })[1], {
+      isKept: true,
+      line: 'operator-2 was killed: operator-3 led 3.10 s later, deleted its first pod after 3.40 s, as no request that could still arrive was named in the Lease',
+    });
+  });
+
   test('says nothing where there was no predecessor', () => {
     assert.deepEqual(handOverVerdicts({ handOver: undefined, proof: { deletions: 3 } }), []);
   });
@@ -66,9 +73,9 @@ describe('handOverVerdicts()', () => {
       'broken promise: operator-1 was stopped in good order, but operator-2 waited for it',
     ],
     'a deletion too soon after a crash': [
-      { crash: { deletedAfter: millis(5_990) } },
+      { crash: { deletedAfter: millis(1_990) } },
       1,
-      'broken promise: operator-2 was killed, and operator-3 deleted a pod 5.99 s later',
+      'broken promise: operator-2 was killed, and operator-3 deleted a pod 1.99 s later',
     ],
     'a pod that was deleted twice': [
       { deletions: 19 },

@@ -1,7 +1,7 @@
 import type { Millis } from '#base/units.ts';
 import { secondsText } from '../observer/facts.ts';
 import type { HandOver, Succession } from './hand-over.ts';
-import { demoHorizon } from './short-times.ts';
+import { demoLease } from './short-times.ts';
 
 /** One line of a summary, and whether what it says was promised. */
 interface Verdict {
@@ -42,9 +42,12 @@ function stopVerdict(stop: Succession): Verdict {
 
 function crashVerdict(crash: Succession): Verdict {
   const { from, to, deletedAfter, hasWaited } = crash;
-  const isKept = hasWaited && deletedAfter >= demoHorizon;
+  const isKept = deletedAfter >= demoLease;
+  const why = hasWaited
+    ? 'and gave AwaitingPredecessor as the reason'
+    : 'as no request that could still arrive was named in the Lease';
   const line = isKept
-    ? `${from} was killed: ${wentOn(crash)}, and gave AwaitingPredecessor as the reason`
+    ? `${from} was killed: ${wentOn(crash)}, ${why}`
     : `broken promise: ${from} was killed, and ${to} deleted a pod ${secondsText(deletedAfter)} later`;
   return { isKept, line };
 }

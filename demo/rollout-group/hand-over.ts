@@ -102,7 +102,7 @@ function ledText({
   const led = `${to} leads, ${secondsText(ledAfter)} after the end of ${from}`;
   return isClean
     ? `${led}; the Lease says that all requests of ${from} were answered: nothing is waited for`
-    : `${led}; it is unknown what ${from} had sent: its last requests are waited out`;
+    : `${led}; the Lease names what ${from} may have under way: nothing else is waited for`;
 }
 
 function updatedPods(zones: readonly ZoneView[]): number {

@@ -19,7 +19,7 @@ import { type Bundle, bundleInto } from '../../../scripts/build.ts';
 
 /** Bytes of all files but source maps; of the parts that only some runs load; and of what a start of each command loads. */
 const most = {
-  all: 2_810_000,
+  all: 2_836_000,
   parts: {
     bedrock: 80_000,
     issue: 190_000,
@@ -29,11 +29,11 @@ const most = {
     'slack-sdk': 100_000,
   },
   starts: {
-    '': 652_000,
-    all: 1_122_000,
-    'phased-rollout': 633_000,
-    'statefulset-rollout': 587_000,
-    'zone-aware-controllers': 682_000,
+    '': 677_000,
+    all: 1_153_000,
+    'phased-rollout': 656_000,
+    'statefulset-rollout': 604_000,
+    'zone-aware-controllers': 702_000,
   },
 } as const;
 
