@@ -1,5 +1,6 @@
 import type { Because } from '#base/because.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { visible } from '#base/text/visible.ts';
 import { formatUtcSeconds } from '#base/time/utc-seconds.ts';
 import type { Instant } from '#base/units.ts';
 
@@ -54,6 +55,6 @@ function conditionOf(
     observedGeneration: generation,
     lastTransitionTime: typeof since === 'string' ? since : formatUtcSeconds(now),
     reason: because.reason,
-    message: because.message.slice(0, longestMessage),
+    message: visible(because.message).slice(0, longestMessage),
   };
 }

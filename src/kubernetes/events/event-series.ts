@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '#base/clock.ts';
 import { errorOf } from '#base/error-of.ts';
 import type { JsonObject } from '#base/json.ts';
+import { visible } from '#base/text/visible.ts';
 import { type Instant, type Millis, type Monotonic, millis, seconds } from '#base/units.ts';
 import type { Client } from '../client.ts';
 import { resourceTypes } from '../resource-type.ts';
@@ -166,7 +167,7 @@ function waitAfter(error: Error, backoff: Millis): Millis {
 }
 
 function messageOf(series: EventSeries): string {
-  const { message } = series.note;
+  const message = visible(series.note.message);
   return message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE - 1)}…` : message;
 }
 

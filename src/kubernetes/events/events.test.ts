@@ -163,6 +163,14 @@ test('record() cuts a message that the API server would refuse', async () => {
   assert.equal(message.length, 1_024);
 });
 
+test('record() shows marks of direction in their escapes [found X-9]', async () => {
+  const { recorder, transport } = setup();
+  recorder.record(note({ message: 'pod answered 500: a\u202eb' }));
+  await recorder.flush();
+  const { message } = bodyOf(transport.last) as { message: string };
+  assert.equal(message, 'pod answered 500: a\\u202eb');
+});
+
 test('flush() writes what waits for its 10 s', async () => {
   const { recorder, transport } = setup();
   recorder.record(note());

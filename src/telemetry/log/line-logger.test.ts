@@ -92,6 +92,9 @@ const logfmtValues: Record<string, readonly [value: LogValue, want: string]> = {
   'escapes DEL': ['a\u007fb', ' v="a\\u007fb"'],
   'escapes the control characters above ASCII': ['a\u009bb', ' v="a\\u009bb"'],
   'escapes a line separator': ['a\u2028b', ' v="a\\u2028b"'],
+  'escapes a mark of direction [found X-9]': ['a\u202eb', ' v="a\\u202eb"'],
+  'escapes a zero width [found X-9]': ['a\u200bb', ' v="a\\u200bb"'],
+  'escapes a tag [found X-9]': ['\u{e0041}', ' v="\\udb40\\udc41"'],
   'escapes an invalid code point': ['a\ud800b', ' v="a\\ufffdb"'],
   'prints other letters bare': ['größe', ' v=größe'],
   'prints an emoji bare': ['\u{1f600}', ' v=\u{1f600}'],
@@ -121,6 +124,9 @@ const jsonValues: Record<string, readonly [value: LogValue, want: string]> = {
   'leaves out undefined': [undefined, ''],
   'prints errors as text': [new Error('no'), ',"v":"no"'],
   'joins a list with blanks': [['a-0', 'a-1'], ',"v":"a-0 a-1"'],
+  'escapes a mark of direction [found X-9]': ['a\u202eb', ',"v":"a\\u202eb"'],
+  'escapes a line separator [found X-9]': ['a\u2028b', ',"v":"a\\u2028b"'],
+  'escapes the control characters above ASCII [found X-9]': ['a\u009bb', ',"v":"a\\u009bb"'],
   'escapes nothing for HTML': ['<a&b>', ',"v":"<a&b>"'],
 };
 for (const [fact, [value, want]] of Object.entries(jsonValues)) {
@@ -219,7 +225,7 @@ test('createLogger() writes one line for any fields', () => {
       for (const format of ['logfmt', 'json'] as const) {
         const [line = '', ...more] = linesOf({ format }, (logger) => logger.info(message, given));
         assert.equal(more.length, 0);
-        assert.doesNotMatch(line, format === 'json' ? /[\r\n]/ : /[\p{Cc}\u2028\u2029]/u);
+        assert.doesNotMatch(line, /[\p{Cc}\p{Cf}\u2028\u2029]/u);
       }
     }),
   );

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { LogFields, Logger, LogLevel } from '#base/logger.ts';
 import { formatTimestamp } from '../timestamp.ts';
-import { formatLogfmt, formatValue, plainValue } from './logfmt.ts';
+import { formatLogfmt, formatValue, jsonText, plainValue } from './logfmt.ts';
 
 /** Where the lines of a log go. */
 export interface LineSink {
@@ -115,9 +115,7 @@ function sortedJson(fields: LogFields): string {
     if (value === undefined) continue;
     const plain = plainValue(value);
     const isNumberOfJson = typeof plain !== 'number' || Number.isFinite(plain);
-    members.push(
-      `${JSON.stringify(key)}:${JSON.stringify(isNumberOfJson ? plain : String(plain))}`,
-    );
+    members.push(`${jsonText(key)}:${jsonText(isNumberOfJson ? plain : String(plain))}`);
   }
   return `{${members.join(',')}}`;
 }

@@ -1,12 +1,14 @@
 import type { LogFields, LogValue } from '#base/logger.ts';
+import { escapeCharacter, invisibleClass } from '#base/text/visible.ts';
 import { errorText } from '../error-text.ts';
 
-/** Blanks, control characters, `=`, `"`, what could break a line, and the sign of an invalid code point. */
-const needsQuotes = /[\p{Cc} ="\u2028\u2029\ufffd]/u;
+/** Blanks, control and invisible characters, `=`, `"`, what could break a line, and the sign of an invalid code point. */
+const needsQuotes = new RegExp(`[\\p{Cc}${invisibleClass} ="\\ufffd]`, 'u');
 /** What a JSON string may hold as it is, but a terminal or a reader of lines should not meet. */
-const rawControls = /[\p{Cc}\u2028\u2029\ufffd]/gu;
-const invalidInKey = /[\p{Cc} ="\u2028\u2029\ufffd]/u;
-const allInvalidInKey = /[\p{Cc} ="\u2028\u2029\ufffd]/gu;
+const rawControls = new RegExp(`[\\p{Cc}${invisibleClass}]`, 'gu');
+const invalidCodePoint = /\ufffd/gu;
+const invalidInKey = needsQuotes;
+const allInvalidInKey = new RegExp(needsQuotes.source, 'gu');
 
 /**
  * Longest text that a line shows as a value, in UTF-16 code units: those who post a review, annotate a set or answer for a pod
@@ -58,9 +60,10 @@ export function formatValue(value: Exclude<LogValue, undefined>): string {
 }
 
 function quote(text: string): string {
-  return JSON.stringify(text).replace(rawControls, escape);
+  return jsonText(text).replace(invalidCodePoint, escapeCharacter);
 }
 
-function escape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/** Returns `value` in JSON that has control characters and invisible ones, such as marks of direction, in their escapes only. */
+export function jsonText(value: string | number | boolean | null): string {
+  return JSON.stringify(value).replace(rawControls, escapeCharacter);
 }
