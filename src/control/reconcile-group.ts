@@ -17,6 +17,7 @@ import { primaryHold } from './decision/primary-hold.ts';
 import { because, setRef } from './decision/refs.ts';
 import { PlanReporter } from './decision/report-plan.ts';
 import { GroupPass, type GroupPassEnd, type PassPorts } from './group-pass.ts';
+import { PassFailures } from './pass-failures.ts';
 import { passStart, tellPass } from './pass-span.ts';
 import type { GroupCapability } from './plan/group-capability.ts';
 import { momentOf } from './plan/group-moment.ts';
@@ -76,6 +77,7 @@ export class GroupReconciler {
   readonly #ports: GroupReconcilerPorts;
   readonly #pass: PassPorts & { readonly strays: StrayPods };
   readonly #reporter: PlanReporter;
+  readonly #failures: PassFailures;
   readonly #known = new Set<string>();
   /** Keys whose last pass failed; while there are any, no series is dropped (ME-10). */
   readonly #failing = new Set<string>();
@@ -87,6 +89,7 @@ export class GroupReconciler {
     const freshness = { pods: pods.freshness, statefulSets: statefulSets.freshness };
     this.#ports = ports;
     this.#reporter = new PlanReporter(ports);
+    this.#failures = new PassFailures(ports);
     const deletions = new PodDeletions({ client, clock, log, open, pods: pods.freshness });
     const own = new OwnDisruptions({ clock, open, deletions });
     ports.budgets.follow(own);
@@ -151,7 +154,7 @@ export class GroupReconciler {
     if (isFailed) this.#failing.add(key);
     else this.#failing.delete(key);
     this.#dropGone();
-    if (isFailed) this.#ports.log.warn('reconcile ended with an error', { group, err: failure });
+    this.#failures.ended(key, failure);
     if (end.isBrokenOff === true) return result;
     const due = this.#report(key, plan);
     this.#ports.onPlan?.(key, { ...plan, decisions: [...end.written, ...plan.decisions] });
@@ -217,6 +220,7 @@ export class GroupReconciler {
     for (const capability of this.#ports.capabilities) capability.forget?.(key);
     this.#ports.budgets.wants(key, new Set());
     this.#reporter.forget(key);
+    this.#failures.forget(key);
     this.#pass.reads.forget(groupScope(key));
     this.#pass.refusals.forget(key);
     this.#pass.requests.forget(key);

@@ -168,6 +168,20 @@ test('[scenario 31] a deletion that fails with 500 is an error: what went before
   assert.equal(failure.fields['group'], 'ingester');
 });
 
+test('GroupReconciler logs once what fails in every pass, and counts each pass [found X-9]', async () => {
+  const bench = await new GroupBench({ zones: ['a'] }).proven();
+  bench.world.put('statefulsets', rawStatefulSet({ updateStrategy: 'RollingUpdate' }));
+  bench.world.show();
+  for (let pass = 0; pass < 20; pass += 1) await bench.pass();
+  const lines = bench.log.lines.filter(
+    ({ message }) => message === 'reconcile ended with an error',
+  );
+  assert.equal(lines.length, 1);
+  assert.deepEqual(await bench.samples('failed_total'), [
+    'rollout_operator_group_reconciles_failed_total{rollout_group="ingester"} 20',
+  ]);
+});
+
 test('what failed is sent again once its time has come, and not before, however often the group is woken', async () => {
   const bench = await new GroupBench({ zones: ['a'] }).proven();
   const { world } = bench;
