@@ -291,6 +291,35 @@ test('noDownscale() denies with 403 when its Role does not let it look (D-25)', 
   assert.deepEqual([decision.code, decision.doubt], [403, 'Forbidden']);
 });
 
+test('noDownscale() says that the Role is why, in a namespace that the Role does not cover [found R-26]', async () => {
+  await using bed = await AdmissionBed.open();
+  const message =
+    'statefulsets.apps "ingester-zone-a" is forbidden: User "system:serviceaccount:ops:rollout-operator" cannot get resource "statefulsets" in API group "apps" in the namespace "test"';
+  const object = { kind: 'Status', code: 403, reason: 'Forbidden', message };
+  bed.api.fault = () => ({ status: 403, object });
+  assert.deepEqual(await bed.review(bed.noDownscale, scaleRequest(2, 1)), {
+    isAllowed: false,
+    message: `${unknown}: no Role permits the operator to get statefulsets in the namespace "test", so bind one there, or have the webhook leave that namespace out`,
+    code: 403,
+    causes: [
+      {
+        reason: 'Forbidden',
+        message: `Cannot get StatefulSet "test/ingester-zone-a": ${message} (403 Forbidden)`,
+      },
+    ],
+    doubt: 'Forbidden',
+  });
+});
+
+test('noDownscale() does not blame the Role where a quota, or a namespace that is being deleted, answers 403 [found R-26]', async () => {
+  await using bed = await AdmissionBed.open();
+  const message = 'namespace "test" is being terminated';
+  const object = { kind: 'Status', code: 403, reason: 'Forbidden', message };
+  bed.api.fault = () => ({ status: 403, object });
+  const decision = await bed.review(bed.noDownscale, scaleRequest(2, 1));
+  assert.deepEqual([decision.isAllowed, decision.isAllowed || decision.message], [false, unknown]);
+});
+
 test('noDownscale() denies at once, without a code, when too many reviews are under way (D-30)', async () => {
   await using bed = await AdmissionBed.open({ limit: 1 });
   bed.api.fault = () => 'hang';

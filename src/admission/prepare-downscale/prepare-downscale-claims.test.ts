@@ -361,7 +361,13 @@ test('prepareDownscale() denies for 30 s when the Role ceases to permit the Conf
   await bed.clock.advance(29_999);
   const denied = await ask(bed, replica, B);
   assert.ok(!denied.isAllowed);
-  assert.equal(denied.message, refusal(B, 'claiming the group failed.'));
+  assert.equal(
+    denied.message,
+    refusal(
+      B,
+      'claiming the group failed: no Role permits the operator to get configmaps in the namespace "test", so bind one there, or have the webhook leave that namespace out',
+    ),
+  );
   assert.equal(denied.code, 403);
   await bed.clock.advance(1);
   assert.equal((await ask(bed, replica, B)).isAllowed, true);
