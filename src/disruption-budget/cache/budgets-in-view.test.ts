@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { BudgetBench, podOfIngester } from '#support/budgets/budget-bench.ts';
 import { overIngester, selecting } from '#support/budgets/budget-server.ts';
 import { podView } from '#support/objects/views.ts';
+import { refusal } from '#support/rollouts/group-world.ts';
 
 const notRead = 'ZoneAwarePodDisruptionBudgets cannot be read yet, and one might govern this pod';
 
@@ -278,6 +279,17 @@ test('BudgetsInView are no part of the view where the Role does not permit listi
   assert.deepEqual(bench.budgets.list(), []);
   bench.isPermitted = true;
   assert.equal(bench.governing(), 'ingester ingester-uid 1');
+});
+
+test('BudgetsInView ask for nothing that the Role does not permit [found R-26]', async () => {
+  const bench = new BudgetBench();
+  bench.isPermitted = false;
+  bench.server.after = () => {
+    throw refusal(403);
+  };
+  await bench.look();
+  bench.isPermitted = true;
+  await assert.rejects(bench.look(), { name: 'ApiError' });
 });
 
 test('BudgetsInView tell of what changes, once, by whatever way it comes', async () => {

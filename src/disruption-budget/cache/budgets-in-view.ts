@@ -78,12 +78,14 @@ export class BudgetsInView {
 
   /**
    * Makes the view new by a list of `namespace`; all share one request who ask before it is sent. What was asked for is
-   * remembered by namespace: only those may be named in which this process knows pods or sets, none that a request names.
+   * remembered by namespace: only those may be named in which this process knows pods or sets, none that a request names. What the
+   * Role does not permit is not asked for.
    *
    * @throws what the list fails with; RevisionWentBackError when the answer is older than what had been seen (D-6); the
    * reason of `signal` when that aborts first
    */
   async look(namespace: string, signal: AbortSignal): Promise<void> {
+    if (!this.#ports.isPermitted()) return;
     await this.#reads.look(namespace, signal);
     this.#settle();
   }

@@ -70,7 +70,7 @@ describe('bedrock on a real control plane', { skip: isExisting ? NO_INSTALLING :
       join(folder, 'key'),
     ];
     const kubeconfig = ['--kubeconfig', join(folder, 'config')];
-    const listen = ['--listen', `127.0.0.1:${port}`];
+    const listen = ['--listen', `127.0.0.1:${port}`, '--namespaces', env.namespace];
     api = new OperatorProcess(['bedrock', 'api', ...listen, ...kubeconfig, ...tls, ...secrets]);
     await api.line(/deploy API serves/);
   });
