@@ -13,6 +13,7 @@ import { giveUp, isWaitOver, lostTerm, patienceAfterLoss } from './lease-end.ts'
 import type { LeasePlace } from './lease-place.ts';
 import { termText } from './lease-record.ts';
 import { type LeaseAnswer, LeaseRequests } from './lease-requests.ts';
+import { lookAt } from './lease-sighting.ts';
 import {
   type ElectionMemory,
   type ElectionSettings,
@@ -24,7 +25,7 @@ import {
   planLease,
   predecessorWithout,
 } from './plan-lease.ts';
-import { isOld, type Predecessor } from './plan-predecessor.ts';
+import type { Predecessor } from './plan-predecessor.ts';
 import { RoleDenial } from './role-denial.ts';
 
 /** What {@link createLeaderElection} needs. */
@@ -168,8 +169,7 @@ class LeaseElection implements LeaderElection {
         const { record, sentAt } = answer;
         if (step.kind === 'read') {
           const { clock, predecessorHorizon: horizon } = this.#options;
-          const old = isOld(record, { now: clock.now(), horizon });
-          this.#learn({ kind: 'read', record, at, ...(old && { isOld: true }) });
+          this.#learn({ kind: 'read', ...lookAt(record, { at, now: clock.now(), horizon }) });
           return true;
         }
         const predecessor = predecessorOfStep(step);

@@ -11,12 +11,8 @@
 import { quoted } from '#base/text/quoted.ts';
 import { type Millis, type Monotonic, monotonic } from '#base/units.ts';
 import { isOfTerm, type LeaseRecord, nextTransitions, type Term } from './lease-record.ts';
-import {
-  believedDuration,
-  type Predecessor,
-  predecessorOf,
-  type Sighting,
-} from './plan-predecessor.ts';
+import { type Look, type Sighting, sightingAfter } from './lease-sighting.ts';
+import { believedDuration, type Predecessor, predecessorOf } from './plan-predecessor.ts';
 import { denialLife } from './role-denial.ts';
 
 /** Who takes part, and how patient it is. */
@@ -77,13 +73,7 @@ export type LeaseRequest = Exclude<LeaseStep, { kind: 'wait' | 'lost' }>;
 
 /** What came of a request, as far as it shows something of the Lease. */
 export type LeaseNews =
-  | {
-      readonly kind: 'read';
-      readonly record: LeaseRecord | undefined;
-      readonly at: Monotonic;
-      /** Whether it has not been renewed for long. */
-      readonly isOld?: true;
-    }
+  | (Look & { readonly kind: 'read' })
   | {
       readonly kind: 'written';
       readonly record: LeaseRecord;
@@ -143,7 +133,7 @@ export function learn(
       return {
         ...memory,
         isCurrent: true,
-        sighting: sightingOf(memory.sighting, news),
+        sighting: sightingAfter(memory.sighting, news),
         attempt: attemptAfter(memory.attempt, { id: settings.id, record: news.record }),
       };
     default:
@@ -253,40 +243,13 @@ function hasSame({ replaces }: Attempt, record: LeaseRecord | undefined): boolea
   return replaces === record?.resourceVersion;
 }
 
-function sightingOf(before: Sighting, news: LeaseNews & { kind: 'read' | 'written' }): Sighting {
-  const { record, at } = news;
-  if (record === undefined) {
-    if (before.kind === 'absent') return before;
-    return { kind: 'absent', since: at, hadOne: before.kind === 'present' };
-  }
-  const known = before.kind === 'present' ? before : undefined;
-  const isUnchanged = known?.record.fingerprint === record.fingerprint;
-  const earlierHolder = known?.record.uid === record.uid ? known.lastHolder : undefined;
-  return {
-    kind: 'present',
-    record,
-    since: isUnchanged ? known.since : at,
-    lastHolder: record.holder ?? earlierHolder,
-    ...(staysOld(known, news) && { isOld: true }),
-  };
-}
-
-/** Reports whether a Lease is one that had not been renewed for long when it was first seen, and was not since. */
-function staysOld(
-  known: (Sighting & { kind: 'present' }) | undefined,
-  news: LeaseNews & { kind: 'read' | 'written' },
-): boolean {
-  if (known === undefined) return news.kind === 'read' && news.isOld === true;
-  return known.isOld === true && known.record.fingerprint === news.record?.fingerprint;
-}
-
 function written(
   memory: ElectionMemory,
   settings: ElectionSettings,
   news: LeaseNews & { kind: 'written' },
 ): ElectionMemory {
   const { record, sentAt, at } = news;
-  const sighting = sightingOf(memory.sighting, news);
+  const sighting = sightingAfter(memory.sighting, news);
   const heldUntil = monotonic(sentAt + settings.renewDeadline);
   // An answer that comes too late to gain by it: the next round reads that it is ours, and renews.
   const isLate = memory.leadership === undefined && at >= heldUntil;

@@ -5,8 +5,9 @@ import type { JsonValue } from '#base/json.ts';
 import { monotonic, seconds } from '#base/units.ts';
 import { endedLeaseOf, leaseOf } from '#support/objects/leases.ts';
 import type { LeaseRecord } from './lease-record.ts';
+import type { Sighting } from './lease-sighting.ts';
 import { parseLease } from './parse-lease.ts';
-import { predecessorOf, type Sighting } from './plan-predecessor.ts';
+import { predecessorOf } from './plan-predecessor.ts';
 
 const vantage = {
   startedAt: monotonic(1_000),

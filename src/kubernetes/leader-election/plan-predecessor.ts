@@ -1,8 +1,9 @@
 /** What a new holder may conclude of its predecessor, from what the Lease said before it took it. */
 import { quoted } from '#base/text/quoted.ts';
-import { type Instant, type Millis, type Monotonic, minutes, monotonic } from '#base/units.ts';
+import { type Millis, type Monotonic, monotonic } from '#base/units.ts';
 import { longestLease } from '#config/config.ts';
 import { type LeaseRecord, termText } from './lease-record.ts';
+import type { Sighting } from './lease-sighting.ts';
 
 /** Whether anything of a predecessor may still be under way. */
 export type Predecessor =
@@ -20,42 +21,6 @@ export type Predecessor =
       /** A clause for people: why nothing is known. */
       readonly because: string;
     };
-
-/** What was last seen under the name of the Lease. */
-export type Sighting =
-  | { readonly kind: 'unseen' }
-  | {
-      readonly kind: 'absent';
-      /** When it was first seen to be absent. */
-      readonly since: Monotonic;
-      /** Whether there was one before: then it was deleted while this process watched. */
-      readonly hadOne: boolean;
-    }
-  | {
-      readonly kind: 'present';
-      readonly record: LeaseRecord;
-      /** When this fingerprint was first seen; the renewal that it shows is at least as old. */
-      readonly since: Monotonic;
-      /** Who was last seen to hold this Lease, also if it has no holder now. */
-      readonly lastHolder: string | undefined;
-      /** Whether it had not been renewed for long when this process first saw it, and was not since. */
-      readonly isOld?: true;
-    };
-
-/** Age of a renewal from which a Lease says nothing of what led last, at least. */
-const oldFrom = minutes(2);
-
-/**
- * Reports whether `record` was renewed so long ago, by the wall clock `now`, that a process may have led without a Lease since: such a
- * one waits for `horizon` before it disrupts anything. A clock that is wrong may cost a wait.
- */
-export function isOld(
-  { renewedAt }: LeaseRecord,
-  { now, horizon }: { readonly now: Instant; readonly horizon: Millis },
-): boolean {
-  if (renewedAt === undefined) return true;
-  return Math.abs(now - renewedAt) >= Math.max(horizon, oldFrom);
-}
 
 /** What else a conclusion rests on. */
 export interface Vantage {
