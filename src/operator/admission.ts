@@ -10,6 +10,7 @@ import type { OperatorMetrics } from '#telemetry/metrics/operator-metrics.ts';
 import { withMissingFile } from '#telemetry/missing-file.ts';
 import type { Tracing } from '#telemetry/tracing/tracing.ts';
 import type { OpenedCertificate } from './manager/certificate.ts';
+import { serviceOf } from './permissions/permissions.ts';
 
 /** What serving webhooks needs besides what the operator has anyway. */
 export interface AdmissionSettings
@@ -128,6 +129,6 @@ export async function routeReviews(
   if (admission === undefined || namespace === '') return;
   const { runRouting } = await import('#admission/routing/run-routing.ts').catch(withMissingFile);
   const { registry, podName, hostname } = admission;
-  const [service = ''] = config.tls.selfSigned.dnsName.split('.');
+  const service = serviceOf(config.tls);
   await runRouting({ client, clock, log, registry, namespace, service, podName, hostname }, signal);
 }

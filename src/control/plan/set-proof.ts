@@ -13,7 +13,7 @@ import type { PredecessorWait } from './predecessor-wait.ts';
 export type WholeProof = SetProof & {
   readonly budgets: BudgetProof;
   /** After what time the pods and the set must have been read, whatever their age; absent: after none. */
-  readonly neededSince?: Monotonic | undefined;
+  readonly neededSince?: Monotonic;
 };
 
 /** Reports whether a disruption may rest on what is so proven, at the time `monotonic`. */
@@ -36,24 +36,22 @@ export interface NeedPorts {
 }
 
 /**
- * Returns after what time the view of `key` must have been read for `pods` to go on it: after the server last said that its world
- * had moved, after one of them was noticed that was made just like one that we took (REV-3), and and after this process began
- * to lead, as an older view may lack what its predecessor did last.
+ * Returns after what time the view of `key` must have been read for `pods` to go on it: after this process began to lead, as an older
+ * view may lack what its predecessor did last, after the server last said that its world had moved, and after one of them was noticed
+ * that was made just like one that we took (REV-3).
  */
 export function neededSince(
   pods: Iterable<PodRef>,
   { key, monotonic: now }: { readonly key: string; readonly monotonic: Monotonic },
   { open, refusals, predecessor }: NeedPorts,
-): Monotonic | undefined {
-  let latest = later(refusals.outrunAt(key), predecessor.neededSince);
-  for (const pod of pods) {
-    latest = later(latest, open.madeAgainSince(pod, now));
-  }
-  return latest;
-}
-
-function later(one: Monotonic | undefined, other: Monotonic | undefined): Monotonic | undefined {
-  return one === undefined || (other !== undefined && other > one) ? other : one;
+): Monotonic {
+  const times = [
+    refusals.outrunAt(key),
+    ...Array.from(pods, (pod) => open.madeAgainSince(pod, now)),
+  ];
+  return times
+    .filter((at) => at !== undefined)
+    .reduce((latest, at) => (at > latest ? at : latest), predecessor.neededSince);
 }
 
 /** Returns what a request rests on; what needs no proof rests on the object alone, whose resourceVersion it names. */

@@ -11,6 +11,11 @@ import {
 } from '#replica-coordination/permissions.ts';
 import { rolloutGroupPermissions } from '#rollout-group/permissions.ts';
 
+/** Returns the name of the Service by which the API server calls the webhooks: their certificate is for it. */
+export function serviceOf({ selfSigned }: Config['tls']): string {
+  return selfSigned.dnsName.split('.', 1)[0] ?? '';
+}
+
 /** What the objects are called that the operator writes, unless flags say otherwise. */
 export const usualNames = Object.freeze({
   lease: 'rollout-operator',
@@ -72,7 +77,7 @@ function webhookPermissionsOf({ kubernetes, tls, zoneTracker }: Config): readonl
   const { isEnabled, configMapName } = zoneTracker;
   const configurations = webhookConfigurationNames(kubernetes.namespace);
   const secret = tls.selfSigned.secretName;
-  const [service = ''] = tls.selfSigned.dnsName.split('.');
+  const service = serviceOf(tls);
   const ofCertificate = certificatePermissions({ secret, configurations });
   return [
     ...admissionPermissions({ service, ...(isEnabled && { zoneTracker: configMapName }) }),

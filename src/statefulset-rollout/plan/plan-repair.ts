@@ -3,8 +3,7 @@ import { podRef, setRef } from '#control/decision/refs.ts';
 import type { RolledSet } from '../snapshot.ts';
 import { because, type RolloutPass, type Step } from './plan-outcome.ts';
 import { type Pinned, pinnedOf, settingPartition } from './plan-pinned-set.ts';
-import type { Place } from './plan-places.ts';
-import { namesOf } from './plan-places.ts';
+import { namesOf, type Place } from './plan-places.ts';
 import { nextOf, noRoom, obstacleOf, podsOf, rotationOf } from './plan-rotation.ts';
 import { withAdvice } from './plan-unready.ts';
 
